@@ -45,8 +45,8 @@ SAMPLES = (
         "Skin",
         "400 cases × 12 raters",
         "differential diagnoses",
-        "A simulated panel of dermatologists over 18 months, with known truth. Some cases are easy, and others have "
-        "two plausible classes.",
+        "A simulated panel of dermatologists over 18 months. Some cases are easy, and others have two plausible "
+        "classes.",
     ),
     Sample(
         "dermatology",
@@ -77,8 +77,8 @@ SAMPLES = (
         "Knees",
         "260 X-rays × 8 readers",
         "five ordered grades",
-        "Simulated grades with known truth. One rater is severe, one is lenient, one uses a wide scale, and one often "
-        "makes mistakes. The order of the grades matters.",
+        "Simulated grades. One rater is severe, one is lenient, one uses a wide scale, and one often makes mistakes. "
+        "The order of the grades matters.",
         ordinal=True,
     ),
     Sample(
@@ -86,24 +86,22 @@ SAMPLES = (
         "Street",
         "200 photos × 8 raters",
         "several labels each",
-        "Simulated photos with known truth and up to seven labels each. One rater misses many labels, and another "
-        "adds too many.",
+        "Simulated photos with up to seven labels each. One rater misses many labels, and another adds too many.",
     ),
     Sample(
         "essays",
         "Essays",
         "160 essays × 9 raters",
         "scores, 0 to 10",
-        "Simulated marks with known truth: severe and lenient raters, one erratic rater, and essays on which "
-        "raters disagree.",
+        "Simulated marks: severe and lenient raters, one erratic rater, and essays on which raters disagree.",
     ),
     Sample(
         "replies",
         "Replies",
         "900 cases × 6 raters and 4 AI raters",
         "four classes",
-        "A simulated panel and four AI raters, with known truth. The AI raters are two versions of one model that "
-        "share errors, an accurate model, and a model that is always confident.",
+        "A simulated panel and four AI raters. The AI raters are two versions of one model that share errors, an "
+        "accurate model, and a model that is always confident.",
     ),
     Sample(
         "toy",

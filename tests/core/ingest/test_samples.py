@@ -68,6 +68,13 @@ def test_side_tables_of_a_sample_come_with_it():
     assert not load_sample("dermatology").raters_identified
 
 
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_card_speaks_of_gold_only_if_the_data_have_it_and_never_of_truth(sample):
+    said = f"{sample.shows} {sample.answers}".replace("the paper on uncertain ground truth", "")
+    assert "truth" not in said
+    assert ("gold" in said) <= (load_sample(sample.name).gold_of_cases() is not None)
+
+
 def test_the_order_of_classes_is_declared_where_it_means_something():
     knees = load_sample("knees")
     assert knees.ordinal and knees.classes == tuple(f"grade {grade}" for grade in range(5))
