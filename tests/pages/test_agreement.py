@@ -7,8 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.differences import Difference
+from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import read_sample
+from pages.shared.agreement.compare import _headline
 from tests.pages.opened import at, kept, opened, settle, words
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -172,3 +175,25 @@ def test_an_address_with_two_selections_opens_on_their_comparison_with_their_nam
     assert side(app, "first").value == "Ann and Bob" and side(app, "second").value == "Spring"
     assert "**Ann and Bob**: raters a, b" in words(app) and "clearly differ: difference " in words(app)
     assert side(compared('[["x", 7], 3]'), "first").value == "Everything"  # what is no comparison is none
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            (0.5, 0.4, 0.1, 0.05, 0.15),
+            "α is 0.50 in the first selection and 0.40 in the second. The selections clearly",
+        ),
+        ((0.1441, 0.1419, 0.0022, 0.0011, 0.0031), "is 0.144 in the first selection and 0.142 in the second."),
+        ((0.1441, 0.1419, 0.0022, 0.0011, 0.0031), "clearly differ: difference 0.002 (0.001 to 0.003)."),
+        ((0.14, 0.15, -0.01, -0.02, -0.004), "clearly differ: difference −0.010 (−0.020 to −0.004)."),
+        ((0.14002, 0.14, 0.00002, 0.00001, 0.00003), "clearly differ: difference 0.00002 (0.00001 to 0.00003)."),
+        ((0.1449, 0.1351, 0.0098, 0.006, 0.013), "is 0.145 in the first selection and 0.135 in the second."),
+        ((0.144, 0.142, 0.002, -0.01, 0.014), "do not clearly differ: difference 0.00 (−0.01 to 0.01)."),
+    ],
+)
+def test_selections_that_clearly_differ_are_written_with_digits_that_differ(values, said):
+    first, second, value, low, high = values
+    alpha = KRIPPENDORFF_ALPHA, "nominal metric"
+    found = Difference(alpha, alpha, first, second, value, 0.01, low, high, 9, 9, 0.5, True)
+    assert said in _headline([found])

@@ -33,6 +33,7 @@ _RESPECTS = {
 }
 _REPLICATES = 1000
 _SEED = 0
+_MOST_DIGITS = 6
 
 
 def selections(view: Dataset, threshold: float | str | None) -> None:
@@ -197,13 +198,23 @@ def _headline(found: Sequence[Difference]) -> str:
     alpha = next(one for one in found if one.first[0] == KRIPPENDORFF_ALPHA)
     if alpha.value is None or alpha.ci_low is None or alpha.ci_high is None:
         return ""
-    clear = "clearly differ" if alpha.ci_low > 0 or alpha.ci_high < 0 else "do not clearly differ"
+    nearest = min(alpha.ci_low, alpha.ci_high, key=abs)
+    differ = alpha.ci_low > 0 or alpha.ci_high < 0
+    clear = "clearly differ" if differ else "do not clearly differ"
+    # A clear difference is readable: neither two equal values nor an interval from 0.00.
+    digits = next((n for n in range(2, _MOST_DIGITS) if not differ or _apart(alpha, nearest, n)), _MOST_DIGITS)
     metric = "Ordinal α" if alpha.first[1] == "ordinal metric" else "α"
     return (
-        f"**{metric} is {number(alpha.first_value)} in the first selection and {number(alpha.second_value)} in the "
-        f"second. The selections {clear}: difference "
-        f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}.**"
+        f"**{metric} is {number(alpha.first_value, digits)} in the first selection and "
+        f"{number(alpha.second_value, digits)} in the second. The selections {clear}: difference "
+        f"{with_interval(alpha.value, alpha.ci_low, alpha.ci_high, digits)}.**"
     )
+
+
+def _apart(found: Difference, nearest: float, digits: int) -> bool:
+    """Return True if both values read differently in so many digits, and the nearest end not as 0."""
+    first, second, end, none = (number(one, digits) for one in (found.first_value, found.second_value, nearest, 0))
+    return first != second and end != none
 
 
 def _row(one: Difference, names: tuple[str, str]) -> dict:
