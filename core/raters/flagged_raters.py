@@ -16,7 +16,7 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import listed, number, percent, percent_with_interval, plural, probability
 from .accuracy_threshold import GoldCheck, Judge, JudgedAccuracy, judge_accuracy
-from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns
+from .flags import OF_TRUE_CLASS, RULES, SHORT, Flag, flag_columns
 from .following import Following, can_follow, following_of, without_words
 from .monitoring import RaterTable
 from .one_class import FALSE_DISCOVERIES, OneClass, one_class
@@ -48,7 +48,7 @@ class FlaggedRaters(Result):
     def _columns(self, table: str, most: int | None) -> Columns:
         if table == "flags":
             return flag_columns(self.flags, self.raters)
-        kinds = [" ".join(self.kinds_of(rater)) or None for rater in range(len(self.raters))]
+        kinds = ["; ".join(self.kinds_of(rater)) or None for rater in range(len(self.raters))]
         found = {"rater": self.raters, **self.acceptable._columns("raters", None)}
         if self.following is not None:
             found |= {name: value for name, value in self.following._columns("raters", None).items() if name != "n"}
@@ -65,8 +65,8 @@ class FlaggedRaters(Result):
         return "model" if self.following is None else "others"
 
     def kinds_of(self, rater: int) -> tuple[str, ...]:
-        """Return the kinds of a rater's flags, each once: some of the values of `core.raters.flags.KINDS`."""
-        return tuple(dict.fromkeys(KINDS[flag.rule] for flag in self.flags if flag.rater == rater))
+        """Return the short names of a rater's flags: some of the values of `core.raters.flags.SHORT`."""
+        return tuple(SHORT[flag.rule] for flag in self.flags if flag.rater == rater)
 
     def flagged(self) -> tuple[int, ...]:
         """Return raters with any flag that counts against them, by their cost, highest first."""
@@ -220,7 +220,7 @@ def _flags(table: RaterTable, act: FlaggedRaters, q: float) -> list[Flag]:
     unsaid = {"adversarial"} if found.why else set()
     if act.following is not None or not found.own_classes:
         unsaid |= OF_TRUE_CLASS
-    flags = [flag for flag in table.flags if flag.rule in KINDS and flag.rule not in unsaid]
+    flags = [flag for flag in table.flags if flag.rule != "below_others" and flag.rule not in unsaid]
     if one_class_raters(table.panel.dataset).most:
         return [flag for flag in flags if flag.rule == "fast"]
     if act.following is not None:

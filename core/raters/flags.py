@@ -75,7 +75,7 @@ TO_RATER = {
         "Would examples for each point on the scale help you?",
     ),
 }
-# Short names for the cells of a table.
+# Short names for the cells of a table, in files as on screen.
 SHORT = {
     "low": "low accuracy",
     "follow": "weak correlation",
@@ -89,19 +89,6 @@ SHORT = {
     "drift": "got worse",
     "shift": "shifted",
     "spread": "scatters",
-}
-KINDS = {
-    "low": "low",
-    "follow": "follow",
-    "one_class": "one_class",
-    "drift": "drift",
-    "fast": "fast",
-    "streaks": "repeats",
-    "adversarial": "blind",
-    "spam": "blind",
-    "careless": "blind",
-    "shift": "shift",
-    "spread": "spread",
 }
 # These flags do not count against a rater, because both can be corrected for.
 NEUTRAL = frozenset({"shift", "spread"})

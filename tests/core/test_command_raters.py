@@ -17,8 +17,6 @@ from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from tests.core.raters.raters_simulated import ratings, simulated, with_spammers
 
-KINDS = {"low", "one_class", "drift", "fast", "repeats", "blind"}
-
 
 @pytest.fixture
 def run(capsys):
@@ -74,7 +72,7 @@ def test_gold_judges_where_it_is_given_and_stands_beside_the_model_where_it_does
     assert wrong > 50 and (plain["n_low"], plain["wrong_of_low"]) == (1, pytest.approx(wrong))
     assert plain["n_below"] == pytest.approx(sum(1 - row["p_acceptable"] for row in plain["raters"]))
     for one in (plain, judged, beside):
-        assert [(row["rater"], row["flags"][0]) for row in one["raters"] if row["flags"]] == [("r11", "low")]
+        assert [(row["rater"], row["flags"][0]) for row in one["raters"] if row["flags"]] == [("r11", "low accuracy")]
         assert one["flagged"] == ["r11"]
 
 
@@ -185,7 +183,7 @@ def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
         "Choose a different model"
     )
     shifted = [row for row in answer["raters"] if row["severity"] > 1]
-    assert shifted and all(row["flags"] == ["shift"] and row["accuracy"] is None for row in shifted)
+    assert shifted and all(row["flags"] == ["shifted"] and row["accuracy"] is None for row in shifted)
     assert table.loc[shifted[0]["rater"], "follows"] == pytest.approx(shifted[0]["follows"])
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.analyses.raters.rater import answers_of, message
-from core.analyses.raters.table import AssessedRaters
+from core.analyses.raters.table import AssessedRaters, table_of
 from core.figures import cells
 from core.ingest.samples import load_sample
 from core.library import keep, reopen
@@ -93,7 +93,9 @@ def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_th
     drawn = raters_table.drawn(frame, act.acceptable.acceptable, SHARES).set_index("rater")
     assert drawn["flags"]["R07"] == ["low accuracy", "careless"] and drawn["flags"]["R01"] == []
     assert drawn["interval"].str.startswith("data:image/svg+xml;base64,").all()
-    assert frame.set_index("rater")["flags"]["R07"].count("; ") == 1  # files keep the flags in full
+    assert frame.set_index("rater")["flags"]["R07"].count("; ") == 1  # each flag in full, to be found by its words
+    file = table_of(AssessedRaters(table, act)).set_index("rater")["flags"]
+    assert {rater: said.split("; ") if said else [] for rater, said in file.items()} == drawn["flags"].to_dict()
     chance = frame.set_index("rater")["P(acceptable)"]
     assert 0.995 < chance["R01"] < 1 and drawn["P(acceptable)"]["R01"] == 0.99
     assert drawn["P(acceptable)"]["R07"] == round(chance["R07"], 2) < 0.5

@@ -231,7 +231,7 @@ def _table_of(found: AssessedRaters) -> pd.DataFrame:
     frame = frame.join(table.to_frame().drop(columns=["accuracy", *frame.columns], errors="ignore"))
     frame = frame.rename(columns={column.name.replace("classes_off", "distance"): column.name for column in _OFF})
     frame = frame.assign(
-        flags=[" ".join(act.kinds_of(rater)) for rater in rows],
+        flags=["; ".join(act.kinds_of(rater)) for rater in rows],
         evidence=[" ".join(evidence_of(act, rater)) for rater in rows],
         leans_to=[table.classes[code] if code >= 0 else "" for code in leans],
         bias=np.where(leans >= 0, table.bias[rows, leans], np.nan),

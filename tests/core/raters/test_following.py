@@ -80,7 +80,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
     higher = np.flatnonzero((reading.with_others >= median) & (reading.severity > 1))
     assert higher.size == 2
     for rater in higher.tolist():
-        assert found.kinds_of(rater) == ("shift",)
+        assert found.kinds_of(rater) == ("shifted",)
         assert rater not in found.flagged()
         assert found.following.lost[rater] < 1
         (flag,) = [flag for flag in found.flags if flag.rater == rater]
@@ -117,7 +117,7 @@ def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     data = with_random(ratings(2, n_cases=600, n_raters=60, each=150)[0], [3, 4, 5])
     found = flag_raters(monitor(data))
     assert set(found.flagged()) == {3, 4, 5} == set(found.following.order()[:3].tolist())
-    assert all("follow" in found.kinds_of(rater) for rater in (3, 4, 5))
+    assert all("weak correlation" in found.kinds_of(rater) for rater in (3, 4, 5))
     lost, n = found.following.lost, data.annotations_of_raters
     assert (lost[[3, 4, 5]] > 0.9 * n[[3, 4, 5]]).all() and np.median(lost) < 0.3 * n[0]
     assert found.words().startswith("About 3 of 60 raters have a weak correlation with the case scores (below 0.")
@@ -149,7 +149,7 @@ def test_nobody_is_flagged_for_what_rests_on_accuracy():
     assert "drift" in {flag.rule for flag in table.flags}
     found = flag_raters(table)
     assert not OF_TRUE_CLASS & {flag.rule for flag in found.flags}
-    assert found.flagged() == (2,) and "follow" in found.kinds_of(2)
+    assert found.flagged() == (2,) and "weak correlation" in found.kinds_of(2)
     assert found.following.rates.high[2] < 0
 
 
