@@ -152,9 +152,24 @@ def _looked_at(view: Dataset, found: AssessedRaters, chosen: list[str]) -> None:
 
 @st.dialog("Message")  # a popover would be cut at the bottom of the window
 def _message(found: AssessedRaters, places: list[int]) -> None:
-    st.caption("Copy the message, and change it as you like. Plurality does not send it.")
+    st.caption("Change the message as you like, then copy or download it. Plurality does not send it.")
     for place in places:
-        st.code(one.message(found, place), language=None, wrap_lines=True)
+        rater = found.table.raters[place]
+        said = st.text_area(
+            f"To {markdown(rater)}", one.message(found, place), height="content", key=f"message-{place}"
+        )
+        with st.container(horizontal=True):
+            with st.popover("Copy", icon=":material/content_copy:", key=f"message_copy-{place}"):
+                st.code(said, language=None, wrap_lines=True)
+            st.download_button(
+                "Download",
+                said,
+                file_name=provenance.file_name(f"message to {rater}", "txt"),
+                mime="text/plain",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"message_download-{place}",
+            )
 
 
 def _open_one(rater: str) -> None:

@@ -16,7 +16,7 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import listed, number, percent, percent_with_interval, plural, probability
 from .accuracy_threshold import GoldCheck, Judge, JudgedAccuracy, judge_accuracy
-from .flags import OF_TRUE_CLASS, RULES, SHORT, Flag, flag_columns
+from .flags import ACCEPTABLE, OF_TRUE_CLASS, RULES, SHORT, Flag, flag_columns
 from .following import Following, can_follow, following_of, without_words
 from .monitoring import RaterTable
 from .one_class import FALSE_DISCOVERIES, OneClass, one_class
@@ -242,8 +242,8 @@ def _low(found: JudgedAccuracy, rater: int) -> str:
     chance, n, n_own = float(found.chance[rater]), int(found.accuracy.n[rater]), int(found.n_annotations[rater])
     of = f"{n:,} of " if found.judge_of(rater) == "model" and n < n_own else ""
     return (
-        f"Accuracy {found.said(rater)}, {judge} {of}{plural(n_own if of else n, 'annotation')}. Probability "
-        f"that it is acceptable (at least {percent(found.acceptable)}): {probability(chance, 1)}."
+        f"Accuracy {found.said(rater)}, {judge} {of}{plural(n_own if of else n, 'annotation')}."
+        f"{ACCEPTABLE} (at least {percent(found.acceptable)}): {probability(chance, 1)}."
     )
 
 

@@ -48,22 +48,30 @@ ADVICE = {
     "shift": "Discuss how to use the scale, not how carefully they work.",
     "spread": "Show example cases for each point on the scale.",
 }
+# Sentence in the evidence that is for whoever judges the raters, up to the value.
+ACCEPTABLE = " Probability that it is acceptable"
 # What a message says and asks, to the rater.
 TO_RATER = {
-    "low": ("Few of your annotations are correct.", "Could we discuss some of these cases together?"),
-    "follow": ("Your annotations are only weakly related to the cases.", "What do you look at in a case?"),
-    "one_class": ("You chose the same class almost every time.", "How do you tell the other classes apart?"),
+    "low": ("Your annotations often differ from the reference.", "Could we discuss some of these cases together?"),
+    "follow": (
+        "We found only a weak relation between your annotations and the cases.",
+        "What do you look at in a case?",
+    ),
+    "one_class": ("You chose the same class almost every time.", "Would examples of the other classes help you?"),
     "below_others": (
-        "Your annotations are correct less often than those of the others.",
+        "Your annotations match the reference less often than those of the others.",
         "Could we discuss some of these cases together?",
     ),
-    "adversarial": ("Your annotations often contradict those of the others.", "Are two classes swapped in your tool?"),
-    "spam": ("Your annotations hardly depend on the case.", "How do you work through the cases?"),
+    "adversarial": (
+        "Your annotations often contradict those of the others.",
+        "Could two classes be swapped in your tool?",
+    ),
+    "spam": ("Your annotations are similar whatever the case.", "Could you tell us how you work through the cases?"),
     "careless": ("You often chose one class when the others chose another.", "Could we discuss some of these cases?"),
     "streaks": ("You often repeated your previous annotation.", "Does your tool keep the previous annotation?"),
-    "fast": ("You were much faster than the others.", "Did you see the whole case each time?"),
+    "fast": ("You were much faster than the others.", "Does your tool show you the whole case from the start?"),
     "drift": (
-        "Fewer of your annotations are correct than before.",
+        "Your annotations match the reference less often than before.",
         "Did the guideline, your tool or your workload change?",
     ),
     "shift": (
@@ -248,8 +256,8 @@ def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
 
     def words(rater: int) -> str:
         return (
-            "This rater is less accurate than guesses with the same class shares, which would be correct in "
-            f"{percent(chance[rater])} of annotations. The classes may be swapped."
+            "Compared with the other raters, accuracy is below that of guesses with the same class shares, which "
+            f"would be correct in {percent(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

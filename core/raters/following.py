@@ -29,7 +29,7 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import listed, number, plural
 from .accuracy_threshold import GOLD_EACH, Judge, Judged, agree_beyond_chance, bayesian_discoveries, check_asked
-from .flags import Flag
+from .flags import ACCEPTABLE, Flag
 from .learned_pool import MIDDLE, LearnedPool
 from .one_class import FALSE_DISCOVERIES
 from .rates import Rates
@@ -215,8 +215,8 @@ class Following(Judged, Result):
         chance = float(self.chance[rater])
         p = "below 0.001" if chance < 0.001 else number(chance, 3)
         return (
-            f"Correlation {judge}: {self.said(rater)}, n = {plural(int(self.rates.n[rater]), 'case')}. Probability "
-            f"that it is acceptable (at least {number(self.acceptable)}): {p}."
+            f"Correlation {judge}: {self.said(rater)}, n = {plural(int(self.rates.n[rater]), 'case')}."
+            f"{ACCEPTABLE} (at least {number(self.acceptable)}): {p}."
         )
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:

@@ -117,13 +117,21 @@ def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
 def test_a_message_is_to_the_rater_with_the_evidence_of_each_flag_and_a_question(table, act):
     found = AssessedRaters(table, act)
     said = message(found, table.raters.index("R07"))
-    assert said.startswith("Hello R07,\n\nWe compared your 162 annotations with those of the other raters.")
+    assert said.startswith("Hello R07,\n\nThank you for your 162 annotations.")
+    assert "Your annotations often differ from the reference. Accuracy " in said and "acceptable" not in said
+    assert said.endswith(
+        "The reference (the other raters) can be wrong. If you see the cases differently, please tell us. We are "
+        "happy to talk about it."
+    )
     mine = [flag for flag in act.flags if table.raters[flag.rater] == "R07"]
-    assert mine and all(f"{TO_RATER[flag.rule][0]} {flag.words} {TO_RATER[flag.rule][1]}" in said for flag in mine)
-    every = [replace(mine[0], rule=rule, words="Reads 0.72 classes higher.") for rule in RULES]
+    for flag in mine:
+        what, ask = TO_RATER[flag.rule]
+        assert f"{what} {flag.words.partition(' Probability')[0]} {ask}" in said
+    every = [replace(mine[0], rule=rule, words="Rates 0.72 classes higher.") for rule in RULES]
     for flag in every:
         one = message(AssessedRaters(table, replace(act, flags=(flag,))), flag.rater)
-        assert "You read 0.72" in one and "you" in TO_RATER[flag.rule][0].lower() and "them" not in one
+        assert "You rate 0.72" in one and "them" not in " ".join(TO_RATER[flag.rule])
+        assert re.search(r"\byour?\b", TO_RATER[flag.rule][0], re.IGNORECASE)
     assert "Nothing stood out." in message(found, table.raters.index("R01"))
 
 
@@ -322,8 +330,13 @@ def test_a_rater_of_ordered_classes_without_a_flag_cannot_be_left_out_and_the_pa
     assert f"No flag counts against {free[0]} and {free[1]}, so “Leave out” is not available." in words(app)
     assert not [one for one in app.button if one.key == "exclude_raters"]
     app.button(key="rater_message").click().run()
-    greetings = [one.value.splitlines()[0] for one in app.code if one.value.startswith("Hello")]
-    assert greetings == [f"Hello {name}," for name in free]
+    written = {one.label: one for one in app.text_area}
+    assert [one.value.splitlines()[0] for one in written.values()] == [f"Hello {name}," for name in free]
+    taken = []
+    monkeypatch.setattr("streamlit.text_area", lambda *_, **__: "Hello, *shall* we talk?")  # somebody edits it
+    monkeypatch.setattr("streamlit.download_button", lambda label, data=None, **_: taken.append(data))
+    app.button(key="rater_message").click().run()
+    assert "Hello, *shall* we talk?" in taken and "Hello, *shall* we talk?" in [one.value for one in app.code]
 
 
 def test_where_the_classes_of_the_model_slide_the_page_says_why_and_what_to_do():

@@ -12,7 +12,7 @@ from ...extremes import clearly_most
 from ...figures import raters as figures
 from ...models.catalogue import em_model
 from ...raters.drift import Drift
-from ...raters.flags import TO_RATER
+from ...raters.flags import ACCEPTABLE, TO_RATER
 from ...raters.following import Following
 from ...raters.influence import Influence, influence
 from ...raters.monitoring import RaterTable, default_request
@@ -178,15 +178,28 @@ def numbers(found: AssessedRaters, place: int) -> Words:
 
 
 def message(found: AssessedRaters, place: int) -> str:
-    """Return a message to a rater: their number of annotations, and each flag with evidence and a question."""
+    """Return a message to a rater: thanks, each flag with evidence and a question, and an offer to talk."""
     n = plural(int(found.table.n_annotations[place]), "annotation")
     told = []
     for flag in found.act.flags:
         if flag.rater == place:
             what, ask = TO_RATER[flag.rule]
-            told.append(f"{what} {flag.words.replace('Reads ', 'You read ', 1)} {ask}")
-    said = "\n\n".join(told) or "Nothing stood out. Thank you for your work."
-    return f"Hello {found.table.raters[place]},\n\nWe compared your {n} with those of the other raters.\n\n{said}"
+            seen = flag.words.partition(ACCEPTABLE)[0].replace("Rates ", "You rate ", 1)
+            told.append(f"{what} {seen} {ask}")
+    reference = "gold and the other raters" if found.act.judged.by_gold[place] else "the other raters"
+    said = (
+        "We noticed the following and would like to understand it.",
+        *told,
+        f"There may be good reasons for this. The reference ({reference}) can be wrong. If you see the cases "
+        "differently, please tell us. We are happy to talk about it.",
+    )
+    return "\n\n".join(
+        (
+            f"Hello {found.table.raters[place]},",
+            f"Thank you for your {n}. We compared them with those of the other raters.",
+            *(said if told else ("Nothing stood out.",)),
+        )
+    )
 
 
 def follows(found: Following, rater: int) -> list[Block]:
