@@ -194,6 +194,10 @@ class ColumnEvidence:
         pairs = np.unique(of.code[given].astype(np.int64) * (len(told.values) + 1) + told.code[given])
         return len(pairs) == len(np.unique(of.code[given]))
 
+    def varies_within(self, column: str, whole: str) -> bool:
+        """Return whether a column has several values for some value of another."""
+        return self.n_pairs(whole, column) > self.n_values(whole)
+
     def share_values(self, one: str, other: str) -> bool:
         """Return whether two columns take their values from one vocabulary, or are numbers of one range."""
         first, second = self.coded(one), self.coded(other)

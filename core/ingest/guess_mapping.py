@@ -13,7 +13,7 @@ from ..annotations.dataset import MISSING_TIME
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_evidence import ColumnEvidence, is_place_by_name
-from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
+from .column_mapping import IDS, ROLES, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
 from .column_roles import (
     SWAPPED,
     first_column_as_rater,
@@ -30,7 +30,7 @@ from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .id_columns import questions_of_ids
 from .label_columns import LISTS, OBJECTS, label_columns, sign_of_labels, with_labels_in_rows
-from .times import to_seconds
+from .times import to_seconds, unclear_date
 
 _LOOKED_AT = 5_000
 _FEW = 10
@@ -80,7 +80,8 @@ def _without_comparisons(raw: RawTable, classes: Collection[str]) -> dict[str, M
             return {"": found}
     guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
     questions = wide_questions(seen, guess) if guess.layout == "wide" else long_questions(seen, guess)
-    written = {name: _as_written(raw, mapping) for name, mapping in questions.items()}
+    questions = {name: _as_written(raw, mapping) for name, mapping in questions.items()}
+    written = _with_dates(seen, questions)
     if sum(map(is_place_by_name, raw.columns)) < _CORNERS:
         return written
     return {name: with_labels_in_rows(raw, mapping) for name, mapping in written.items()}
@@ -447,7 +448,7 @@ def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
         "answer": f"it is the column next to {guess.case!r} and {rater!r}",
     }
     if dates:
-        why["time"] = "it holds dates"
+        why["time"] = "it has dates"
     role: dict[str, Any] = {"group": guess.group, "gold": guess.gold, "time": dates[0] if dates else None}
     return Mapping("long", case=guess.case, rater=rater, answer=answer, **role, why=why)
 
@@ -490,6 +491,23 @@ def _dates(raw: RawTable, column: str) -> bool:
         return False
     given = [text for text in _head(raw, column) if text]
     return bool((to_seconds(pa.chunked_array([pa.array(given, pa.string())]), day_first=False) != MISSING_TIME).all())
+
+
+def _with_dates(seen: ColumnEvidence, questions: dict[str, Mapping]) -> dict[str, Mapping]:
+    """Return the questions with the only column of dates of any name, if its dates differ within cases and raters."""
+    if any(one.layout != "long" or one.time is not None or one.case is None for one in questions.values()):
+        return questions
+    used = {getattr(one, role) for one in questions.values() for role in ROLES}
+    wholes = {getattr(one, role) for one in questions.values() for role in ("case", "rater")} - {None}
+    dates = [column for column in seen.columns if column not in used and _dates(seen.raw, column)]
+    if len(dates) != 1 or any(not seen.varies_within(dates[0], whole) for whole in wholes):
+        return questions
+    if unclear_date(seen.raw.table[dates[0]]) is not None:
+        return questions
+    return {
+        name: replace(one, time=dates[0], why=one.why | {"time": "it has dates that differ between annotations"})
+        for name, one in questions.items()
+    }
 
 
 def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:

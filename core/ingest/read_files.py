@@ -16,7 +16,7 @@ from .answer_rules import AS_POSITIONS, Treatment, positions
 from .build_dataset import ImportReport, build_dataset
 from .case_content import case_facts, shown_beside
 from .case_facts import CaseFacts
-from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
+from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats, likeness
 from .companion_files import SideFiles, with_side_files
 from .earlier_reading import earlier_digests
 from .formats.budget import MOST_COLUMNS, reading
@@ -255,6 +255,8 @@ def _digests_before(
     mapping = question.mapping
     mappings = [replace(mapping, rater_names=())] if mapping.rater_names else []
     mappings += [mapping.before] if mapping.before is not None else []
+    if mapping.time is not None and likeness(mapping.time, "time") < 2:  # which showed dates by names only
+        mappings.append(replace(mapping, time=None))
     # Earlier versions read the month first.
     dates = question.raw.table[mapping.time] if mapping.time is not None and mapping.day_first is not False else None
     if dates is not None and unclear_date(dates) is not None:

@@ -1,5 +1,7 @@
 """Columns are recognised in any spelling, and the user's word overrides the guess."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.errors import InputError
@@ -285,6 +287,42 @@ def test_columns_of_unknown_names_are_told_by_what_they_hold_with_dates_or_witho
     assert found == ("long", "Fall", "Prüfer", "Klasse", "Datum")
     numbers = "\n".join(line.rsplit(",", 1)[0] for line in _table(30, "raters", "1{:02}").decode().split("\n"))
     assert read(numbers.encode()).report.mapping.time is None  # whole numbers may be anything
+
+
+@pytest.mark.parametrize(
+    ("date", "other", "found"),
+    [
+        (lambda case, rater: f"{13 + rater}.11.2026 08:06", "", "Wann"),
+        (lambda case, rater: f"{13 + rater}.11.2026 08:06", ";2026-01-01", None),  # a second column of dates
+        (lambda case, rater: f"{1 + case % 20}.11.2026", "", None),  # a fact of the case
+        (lambda case, rater: f"{1 + (case + rater) % 7}.11.1980", "", None),  # a fact of the rater
+        (lambda case, rater: f"0{1 + rater}/{1 + case % 12:02}/2026", "", None),  # nothing shows which is the day
+    ],
+)
+def test_dates_of_any_name_are_of_annotations_if_they_differ_within_cases_and_raters(date, other, found):
+    lines = [
+        f"c{case};Prüfer r{(case + rater) % 7};{'xy'[(case * 3 + rater) % 4 > 1]};"
+        f"{(case * 7 + rater * 3) % 9},{rater * 3};{date(case, rater)}{other}"
+        for case in range(30)
+        for rater in range(3)
+    ]
+    content = "\n".join(["case;rater;class;Dauer (s);Wann" + ";Geplant" * bool(other), *lines]).encode()
+    reading = read(content)
+    assert reading.report.mapping.time == found and (reading.dataset.time is not None) == (found is not None)
+
+
+def test_data_that_were_read_without_dates_of_an_unknown_name_are_found_by_their_earlier_digest():
+    lines = [
+        f"c{case};Prüfer r{(case + rater) % 7};{'xy'[(case * 3 + rater) % 4 > 1]};{(case * 7 + rater * 3) % 90 / 10};"
+        f"{13 + rater}.11.2026 08:06"
+        for case in range(30)
+        for rater in range(3)
+    ]
+    content = "\n".join(["Satz;Prüfer;Stimmung;Dauer (s);Zeitpunkt", *lines]).encode()
+    reading = read(content)
+    without = replace(reading.report.mapping, time=None)
+    assert reading.report.mapping.time == "Zeitpunkt"
+    assert build_dataset(open_source([("a.csv", content)]).questions[0].raw, without, "a")[0].digest in reading.earlier
 
 
 # Saved mappings: What the user said of a file is offered again for a file of the same shape.
