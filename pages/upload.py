@@ -225,7 +225,7 @@ def _page() -> None:
     if not uploads or (opened := _open(uploads)) is None:
         return
     key, source, said = opened
-    offer, first_rows = st.container(), st.container()
+    offer, row_means, first_rows = st.container(), st.empty(), st.container()
     with offer:
         guess, together, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
@@ -235,7 +235,8 @@ def _page() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What do the columns mean?", anchor=False)
-        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp, first_rows))
+        mapping = upload_mapping.choose_mapping(source, guess, begin, stamp, row_means, first_rows)
+        question = replace(guess, mapping=mapping)
         upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
@@ -247,7 +248,7 @@ def _page() -> None:
         if not _fits(question, offer):
             return
         asked = guess, question, name, together, choices, start, stamp
-        found = _understood((*key, beside, in_order), source, *asked, offer, about_classes)
+        found = _understood((*key, beside, in_order), source, *asked, offer, row_means, about_classes)
         if found is None:
             return
         reading, chosen, others, is_open = found
@@ -271,6 +272,7 @@ def _understood(
     start: saved_mappings.Choices,
     stamp: str,
     offer: DeltaGenerator,
+    row_means: DeltaGenerator,
     about_classes: DeltaGenerator,
 ) -> tuple[Reading, saved_mappings.Choices, tuple[QuestionReading, ...], bool] | None:
     """Return the annotations with a description, the choices, the other questions, and whether a question is open.
@@ -280,7 +282,7 @@ def _understood(
     titled = upload_questions.name_of(name, question.name) if together else name
     # Names of the file are what the editor of classes starts from; a class table may show others.
     plain = replace(source, side=replace(source.side, classes=None))
-    asked_as = (plain, question, titled, choices, start, stamp, offer)
+    asked_as = (plain, question, titled, choices, start, stamp, offer, row_means)
     read = _read_all(key, source, guess, name if together else None, asked_as)
     if read is None:
         if source.format not in upload_mapping.PLAIN:
@@ -314,6 +316,7 @@ def _read_plain(
     start,
     stamp: str,
     offer: DeltaGenerator,
+    row_means: DeltaGenerator,
     others: tuple[QuestionReading, ...] = (),
 ) -> tuple[Reading, Treatment, bool] | None:
     """Return the annotations with only the choices on codes for missing ones and on raters with like names applied.
@@ -329,6 +332,8 @@ def _read_plain(
     with offer:
         codes = upload_classes.of_codes(found, n_annotations, start, stamp)
         raters, raters_open = upload_classes.of_raters(as_is.dataset, start, stamp)
+    if found and source.format in upload_mapping.PLAIN:
+        upload_mapping.one_row(row_means, question.raw, question.mapping, found if codes is None else codes.missing)
     if codes is None:
         return None
     codes = replace(codes, raters=raters)

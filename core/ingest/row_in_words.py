@@ -1,5 +1,6 @@
 """Meaning of one row of a plain table under a mapping, in a sentence, so that a wrong layout is noticed at once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 from shlex import quote
@@ -63,13 +64,15 @@ def _options(mapping: Mapping, *, by_columns: bool) -> str:
     return " ".join(f"--{role} {quote(column)}" for role, column in given.items() if column is not None)
 
 
-def row_in_words(raw: RawTable, mapping: Mapping) -> str:
+def row_in_words(raw: RawTable, mapping: Mapping, missing: Collection[str] = ()) -> str:
     """Return a sentence on the first informative row; empty if the mapping lacks a column or no row is informative.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
+    missing : collection of str
+        Codes for missing annotations.
     """
     say = {
         "long": _annotation,
@@ -81,7 +84,7 @@ def row_in_words(raw: RawTable, mapping: Mapping) -> str:
         "labels": _labels,
         "comparisons": _comparison,
     }[mapping.layout]
-    rows = [_Row(raw, row) for row in range(min(raw.table.num_rows, _LOOKED_AT))]
+    rows = [_Row(raw, row, missing) for row in range(min(raw.table.num_rows, _LOOKED_AT))]
     # For sets of labels, a row with an empty cell may be left out, so the first row without one is used, if any.
     whole = (row for row in rows if mapping.layout == "labels" and all(row[column] for column in mapping.across))
     return next((said for row in chain(whole, rows) if (said := say(row, mapping))), "")
@@ -90,8 +93,8 @@ def row_in_words(raw: RawTable, mapping: Mapping) -> str:
 class _Row:
     """Cells of a row, by column."""
 
-    def __init__(self, raw: RawTable, row: int):
-        self.raw, self.row = raw, row
+    def __init__(self, raw: RawTable, row: int, missing: Collection[str]):
+        self.raw, self.row, self.missing = raw, row, missing
 
     def __getitem__(self, column: str) -> str:
         cell = (self.raw.table[column][self.row].as_py() or "").strip(BLANKS)
@@ -104,6 +107,10 @@ class _Row:
     def filled(self, columns: tuple[str, ...]) -> list[tuple[str, str]]:
         """Return columns with content in this row, and the content."""
         return [(column, cell) for column in columns if (cell := self[column])]
+
+    def annotated(self, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Return columns with an annotation in this row, and the annotation."""
+        return [(column, cell) for column, cell in self.filled(columns) if cell not in self.missing]
 
 
 def _quoted(text: str) -> str:
@@ -118,6 +125,8 @@ def _annotation(row: _Row, mapping: Mapping) -> str:
     needed = (mapping.case, mapping.answer, *([mapping.rater] if mapping.rater is not None else []))
     if mapping.case is None or mapping.answer is None or not all(row[column] for column in needed if column):
         return ""
+    if not row.annotated((mapping.answer,)):
+        return ""
     who = row.named(mapping.rater, "rater") if mapping.rater is not None else "somebody"
     order = mapping.rank or mapping.confidence
     place = f" ({order} {shorten(row[order])})" if order is not None else ""
@@ -125,13 +134,13 @@ def _annotation(row: _Row, mapping: Mapping) -> str:
 
 
 def _raters(row: _Row, mapping: Mapping) -> str:
-    filled = row.filled(mapping.raters)
+    filled = row.annotated(mapping.raters)
     said = [f"rater {_quoted(mapping.rater_of(c))} annotated it as {_quoted(cell)}" for c, cell in filled[:_NAMED]]
     return f"{_begin(row.named(mapping.case, 'case'))}: {_listed(said, len(filled) - len(said))}." if said else ""
 
 
 def _cases(row: _Row, mapping: Mapping) -> str:
-    filled = row.filled(mapping.across)
+    filled = row.annotated(mapping.across)
     said = [f"case {_quoted(column)} as {_quoted(cell)}" for column, cell in filled[:_NAMED]]
     who = _begin(row.named(mapping.rater, "rater"))
     return f"{who} annotated {_listed(said, len(filled) - len(said))}." if said else ""
@@ -163,7 +172,7 @@ def _pairs(row: _Row, mapping: Mapping) -> str:
 
 
 def _pattern(row: _Row, mapping: Mapping) -> str:
-    filled = row.filled(mapping.raters)
+    filled = row.annotated(mapping.raters)
     if mapping.count is None or not filled or not _is_number(row[mapping.count]):
         return ""
     said = [f"as {_quoted(cell)} by rater {_quoted(column)}" for column, cell in filled[:_NAMED]]

@@ -483,7 +483,11 @@ def test_codes_for_missing_annotations_are_asked_about_before_anything_can_be_us
     assert asked.value is None
     assert asked.options == ["Yes, leave them out", "No, count them"]
     assert not [button for button in app.button if button.key == "use"]
-    left_out = use(done(asked.set_value(True).run()))
+    one_row = "Case “0”: rater “rater1” annotated it as “1” and rater “rater2” annotated it as “1”."
+    assert one_row in texts(app)  # the code does not count as an annotation, unless it is to be counted
+    app = done(asked.set_value(False).run())
+    assert one_row not in texts(app) and "and rater “rater3” annotated it as “None”." in texts(app)
+    left_out = use(done(widget(app, "radio", "codes-").set_value(True).run()))
     reading = cached.registry().get(left_out.session_state["upload_done"])
     assert (reading.dataset.classes, reading.dataset.n_annotations) == (("1", "2"), 7)
     assert not any("may be codes" in words for words in reading.report.warnings)

@@ -1,5 +1,6 @@
 """What the columns of a file mean: guessed, shown, and put right by the user."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import streamlit as st
@@ -7,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.ingest.column_mapping import LAYOUTS, ROLES, Mapping
 from core.ingest.formats.plain_table import title_of
+from core.ingest.formats.raw_table import RawTable
 from core.ingest.formats.source import Question, Source
 from core.ingest.guess_mapping import mapping_as
 from core.ingest.long_rows import empty_cells
@@ -95,11 +97,16 @@ def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
 
 
 def choose_mapping(
-    source: Source, question: Question, start: Mapping, stamp: str, first_rows: DeltaGenerator
+    source: Source,
+    question: Question,
+    start: Mapping,
+    stamp: str,
+    row_means: DeltaGenerator,
+    first_rows: DeltaGenerator,
 ) -> Mapping:
     """Return the mapping of the format, or as corrected by the user; ``start`` has the initial choices.
 
-    Where the user may choose columns, ``first_rows`` shows them with their roles.
+    Where the user may choose columns, ``row_means`` describes a row, and ``first_rows`` shows columns with their roles.
     """
     if source.format not in PLAIN:
         with st.expander("Column roles in this format", key=f"taken_for-{stamp}"):
@@ -116,10 +123,8 @@ def choose_mapping(
     reasons = mapping.reasons()
     if reasons:
         st.caption(markdown(" · ".join(reasons)))
-    said = row_in_words(question.raw, mapping)
+    one_row(row_means, question.raw, mapping)
     with first_rows:
-        if said:
-            st.markdown(f"**One row means**: {markdown(said)}")
         preview.show(question.raw, mapping, stamp, columns_of_others(source, question))
     return mapping
 
@@ -129,6 +134,12 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         "Layout",
         list(LAYOUTS),
         index=list(LAYOUTS).index(start.layout),
+def one_row(place: DeltaGenerator, raw: RawTable, mapping: Mapping, missing: Collection[str] = ()) -> None:
+    """Show the meaning of the first row, without codes for missing annotations."""
+    if said := row_in_words(raw, mapping, missing):
+        place.markdown(f"**One row means**: {markdown(said)}")
+
+
         format_func=lambda name: TITLES[name],
         help="; ".join(f"**{TITLES[name]}**: {what}" for name, what in LAYOUTS.items()),
         key=f"layout-{stamp}",

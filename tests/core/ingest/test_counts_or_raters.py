@@ -164,3 +164,18 @@ def test_one_row_is_said_in_words(content, layout, said):
     reading = open_source([("t.csv", content)], format=layout)
     raw = reading.questions[0].raw
     assert row_in_words(raw, mapping_as(raw, layout)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "layout", "said"),
+    [
+        (b"case,r1,r2,r3,r4,r5,r6\n99,99,1,2,1,99,2\n", "wide", "annotated it as “1”, and 1 more."),
+        (b"rater,c1,c2\nann,99,1\n", "transposed", "Rater “ann” annotated case “c2” as “1”."),
+        (b"r1,r2,count\n99,1,7\n", "patterns", "7 cases were annotated as “1” by rater “r2”."),
+        (b"case,rater,class\n1,ann,99\n2,ann,1\n", "long", "Rater “ann” annotated case “2” as “1”."),
+    ],
+)
+def test_a_code_for_a_missing_annotation_is_no_annotation_in_one_row(content, layout, said):
+    raw = open_source([("t.csv", content)], format=layout).questions[0].raw
+    assert row_in_words(raw, mapping_as(raw, layout), {"99"}).endswith(said)
+    assert "“99”" in row_in_words(raw, mapping_as(raw, layout))
