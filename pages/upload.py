@@ -229,7 +229,7 @@ def _page() -> None:
     with offer:
         guess, together, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
-        upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[3])
+        upload_mapping.recognised(said, source, guess, guess.mapping, key[3])
         upload_report.as_it_stands(guess)
         return
     left, right = st.columns([2, 3], gap="large")
@@ -237,7 +237,7 @@ def _page() -> None:
         st.subheader("What do the columns mean?", anchor=False)
         mapping = upload_mapping.choose_mapping(source, guess, begin, stamp, row_means, first_rows)
         question = replace(guess, mapping=mapping)
-        upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
+        upload_mapping.recognised(said, source, guess, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, visit.n_uploads)

@@ -14,6 +14,7 @@ from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
+from tests.core.ingest.formats.test_workbook import workbook
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.opened import at, done, settle, words
 
@@ -470,6 +471,18 @@ def test_files_that_were_let_go_do_not_come_back_and_others_join_those_that_stay
     emptied = dropped(("pairs.csv", PAIRS))
     emptied.file_uploader[0].set_value([]).run()
     assert "Not used yet" not in texts(elsewhere_and_back(done(emptied)))
+
+
+def test_of_a_workbook_with_several_sheets_the_sheet_that_is_read_is_named():
+    table = [["case", "rater", "class"], *([case, rater, case % 2] for case in range(4) for rater in "ab")]
+    two = dropped(
+        ("study.xlsx", workbook(first=table, notes=[["words"]], second=[["case", "Ann", "Bob"], [1, "x", "y"]]))
+    )
+    assert ", from the sheet “first” (choose another below)." in texts(two)
+    (choice,) = [one for one in two.selectbox if one.key == "question"]
+    assert ", from the sheet “second” (choose another below)." in texts(done(choice.set_value("second").run()))
+    assert ", from the sheet “first”." in texts(dropped(("study.xlsx", workbook(first=table, notes=[["words"]]))))
+    assert "sheet" not in texts(dropped(("study.xlsx", workbook(first=table))))
 
 
 SCALE = b"img,A,B\n1,mild,mild\n2,severe,moderate\n3,none,none\n4,moderate,severe\n5,none,mild\n"

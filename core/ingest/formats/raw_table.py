@@ -69,6 +69,8 @@ class RawTable:
         True if 1,5 can only be one and a half, because the fields are separated by semicolons.
     places : RowLocations or None
         Place of each row, if its line is not informative.
+    sheet : str
+        Sheet of a workbook with several sheets.
     """
 
     table: pa.Table
@@ -78,6 +80,7 @@ class RawTable:
     has_header: bool = True
     decimal_comma: bool = False
     places: RowLocations | None = None
+    sheet: str = ""
 
     @property
     def columns(self) -> list[str]:

@@ -4,6 +4,7 @@ import datetime
 import io
 import re
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _MERGED = re.compile(rb'<mergeCell [^<>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,
 _LONGEST_REFERENCE = 80
 # Memory of openpyxl for a part of a workbook, in cells: a cell of a sheet has four tags or more.
 _TAG, _TAG_OF_STYLE, _MERGED_RANGE = OBJECT // 4, 5 * OBJECT, 4 * OBJECT
+_MOST_NOTED = 3  # sheets
 _IN_BULK = ("worksheets/", "sharedStrings")
 _EMPTY_ROW: list[str] = []
 _SAVE_AGAIN = "Save it again as .xlsx without a password, or as CSV."
@@ -72,9 +74,12 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
         ) from None
     if not found:
         raise InputError(
-            f"Could not read {name}: no sheet has a table. {' '.join(reasons[:3])}",
+            f"Could not read {name}: no sheet has a table. {' '.join(reasons[:_MOST_NOTED])}",
             "Use a table with at least a case column and an annotation column.",
         )
+    if len(found) + len(reasons) > 1:
+        notes = tuple(f"{reason.removesuffix('.')}, so it was left out." for reason in reasons[:_MOST_NOTED])
+        found = [(title, replace(raw, notes=raw.notes + notes, sheet=title)) for title, raw in found]
     return found
 
 

@@ -55,27 +55,32 @@ def as_layout(source: Source, layout: str | None) -> Source:
     return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions, parts=parts)
 
 
-def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:
-    """Show the recognised format, the user's changes to it, or that it is still to be chosen.
+def recognised(place: DeltaGenerator, source: Source, guess: Question, chosen: Mapping, wanted: str | None) -> None:
+    """Show the recognised format, the user's changes to it, or that it is still to be chosen; and the sheet.
 
     Parameters
     ----------
     place : container
     source : Source
-    guess, chosen : Mapping
-        As guessed, and as on screen; the same while nothing was chosen.
+    guess : Question
+        As guessed.
+    chosen : Mapping
+        As on screen; the guessed one while nothing was chosen.
     wanted : str or None
         The format that the user asked for.
     """
-    plain = source.format in PLAIN
-    title = markdown(title_of(chosen) if plain else source.title)
-    if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
-        place.markdown(f":material/edit: Format you chose: **{title}**.")
+    plain, guessed, sheet = source.format in PLAIN, guess.mapping, guess.raw.sheet
+    title = f"**{markdown(title_of(chosen) if plain else source.title)}**"
+    if sheet:
+        title += f", from the sheet “{markdown(shorten(sheet))}”"
+        title += " (choose another below)" * (len(source.questions) > 1)
+    if wanted is not None or (guessed.instead and not chosen.instead) or (plain and chosen.layout != guessed.layout):
+        place.markdown(f":material/edit: Format you chose: {title}.")
     elif chosen.instead:
-        place.markdown(f":material/help: **{title}** or another format? Choose below what one row means.")
+        place.markdown(f":material/help: {title} or another format? Choose below what one row means.")
     else:
         why = "" if plain else f", by {markdown(source.why)}"
-        place.markdown(f":material/check_circle: Recognised: **{title}**{why}.")
+        place.markdown(f":material/check_circle: Recognised: {title}{why}.")
 
 
 def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
@@ -129,17 +134,17 @@ def choose_mapping(
     return mapping
 
 
-def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
-    layout = st.selectbox(
-        "Layout",
-        list(LAYOUTS),
-        index=list(LAYOUTS).index(start.layout),
 def one_row(place: DeltaGenerator, raw: RawTable, mapping: Mapping, missing: Collection[str] = ()) -> None:
     """Show the meaning of the first row, without codes for missing annotations."""
     if said := row_in_words(raw, mapping, missing):
         place.markdown(f"**One row means**: {markdown(said)}")
 
 
+def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
+    layout = st.selectbox(
+        "Layout",
+        list(LAYOUTS),
+        index=list(LAYOUTS).index(start.layout),
         format_func=lambda name: TITLES[name],
         help="; ".join(f"**{TITLES[name]}**: {what}" for name, what in LAYOUTS.items()),
         key=f"layout-{stamp}",

@@ -62,7 +62,11 @@ def test_of_several_sheets_the_user_chooses():
     assert [question.name for question in open_source([("a.xlsx", content)]).questions] == ["first", "second"]
     with pytest.raises(InputError, match="'first', 'second'"):
         read(content)
-    assert read(content, question="second").dataset.raters == ("Ann", "Bob")
+    second = read(content, question="second")
+    assert second.dataset.raters == ("Ann", "Bob")
+    assert "Sheet 'notes': it has only one column, so it was left out." in second.report.notes
+    assert [one.raw.sheet for one in open_source([("a.xlsx", content)]).questions] == ["first", "second"]
+    assert open_source([("a.xlsx", workbook(first=LONG))]).questions[0].raw.sheet == ""
     assert any("first of 2 sheets" in note for note in open_table(content).notes)
 
 
