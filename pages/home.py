@@ -22,6 +22,7 @@ from pages.shared.home import numbers as home_numbers
 from pages.shared.home import scores as home_scores
 from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import (
+    earlier_version,
     gold_of_reviews,
     job_progress,
     navigation,
@@ -137,6 +138,8 @@ def _keep(reading) -> None:
         return
     if library.is_kept(reading.dataset.digest):
         st.caption("Saved on this computer. The link to this dataset will keep working.")
+    if not presentation.on():
+        earlier_version.of_dataset_in_use(reading.dataset)
 
 
 def _kept() -> None:

@@ -22,7 +22,7 @@ from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access, sign_in, visit
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import groups, job_progress, navigation, predictions, state
+from pages.shared.kit import earlier_version, groups, job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
 from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
@@ -190,6 +190,7 @@ def _done(digest: str) -> None:
         upload_report.facts(reading)
         upload_report.warnings(reading)
         upload_report.left_out(reading)
+    earlier_version.of_dataset_in_use(reading.dataset)
     upload_report.allowed(reading.dataset)
     st.subheader("Open another file", anchor=False)
 

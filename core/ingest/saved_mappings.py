@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -147,6 +148,13 @@ def noted_datasets(source: Source, question: Question, whose: str = "") -> list[
         return _path(source, question, whose).with_suffix(".txt").read_text(encoding="ascii").split()
     except (OSError, ValueError):
         return []
+
+
+def every_noted() -> Iterator[list[str]]:
+    """Yield the digests of the last datasets from files of each shape, in the order in which they were opened."""
+    for path in (current_settings().home / _FOLDER).glob("*.txt"):
+        with suppress(OSError, ValueError):
+            yield path.read_text(encoding="ascii").split()
 
 
 def forget_dataset(digest: str) -> None:

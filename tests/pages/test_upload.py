@@ -16,7 +16,7 @@ from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.formats.test_workbook import workbook
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
-from tests.pages.opened import at, done, settle, words
+from tests.pages.opened import at, done, opened, settle, words
 
 # Either column of names tells the rows of a case apart.
 SAID = (b"benign", b"Benign", b"malignant", b"cannot tell")
@@ -591,6 +591,16 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     frame = left["compared_table"]()
     assert frame["change"].tolist() == ["changed", "added", "removed"] and frame["case"].tolist() == ["1", "3", "2"]
     assert "Compared with" not in texts(dropped(("march.csv", first)))  # the same version
+    in_use = use(dropped(("april.csv", second)))
+    for page in (in_use, opened("home", in_use.session_state["data"])):  # once the data are open
+        assert f"Changes since march, saved on {day}" in [one.label for one in page.expander]
+        assert "Compared with" not in texts(page)
+        page.session_state["earlier_version"] = True
+        assert f"Compared with march, saved on {day}: {words}" in texts(done(page.run()))
+        assert left["compared_table"]()["case"].tolist() == ["1", "3", "2"]
+    cached.keep(cached.registry().get(in_use.session_state["data"]))
+    earlier = opened("home", reading.dataset.digest)  # which no file came before
+    assert not [one for one in earlier.expander if one.label.startswith("Changes since")]
     unlike = second.replace(b",x\n", b",q\n").replace(b",y\n", b",r\n")
     assert "Compared with" not in texts(dropped(("other.csv", unlike)))
     wide = b"case,ann,bob,cy\n1,x,x,y\n2,x,x,x\n"  # other columns, but the name of the saved dataset
@@ -599,11 +609,16 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
 
 def test_a_new_version_is_not_compared_with_data_that_this_person_may_not_open(monkeypatch):
     app = use(dropped(("march.csv", PAIRS)))
-    cached.keep(cached.registry().get(app.session_state["data"]))
+    first = app.session_state["data"]
+    cached.keep(cached.registry().get(first))
     later = PAIRS.replace(b"bea,1,y", b"bea,1,x")
     assert "Compared with" in texts(dropped(("march.csv", later)))
-    monkeypatch.setattr(access, "may", lambda address, **_: False)
+    page = use(dropped(("march.csv", later)))
+    assert [one for one in page.expander if one.label.startswith("Changes since")]
+    monkeypatch.setattr(access, "may", lambda address, **_: address != first)
     assert "Compared with" not in texts(dropped(("march.csv", later)))
+    assert "march is open." in texts(page.run())
+    assert not [one for one in page.expander if one.label.startswith("Changes since")]
 
 
 def test_a_second_file_is_described_without_the_first():

@@ -2,11 +2,9 @@
 
 from contextlib import suppress
 
-import pandas as pd
 import streamlit as st
 
 from core import library
-from core.annotations.earlier_version import compare_with_earlier
 from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.formats.source import Question, Source
@@ -15,11 +13,10 @@ from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in, visit
-from pages.shared.kit import job_progress, widgets
+from pages.shared.kit import earlier_version
 from pages.shared.upload.mapping import KINDS, REPEATS, ROLES, TITLES
 
 _MOST_NAMED = 4
-_MOST_CHANGED = 500
 
 
 def offered(source: Source, question: Question, stamp: str) -> Choices:
@@ -55,31 +52,13 @@ def compare(reading: Reading, source: Source, question: Question) -> None:
     earlier = next((one for one in cached.kept() if one.digest in noted or one.name == now.name), None)
     if earlier is None or earlier.digest == now.digest:
         return
-    try:
-        before = cached.open_dataset(earlier.digest).dataset
-    except PluralityError:  # damaged: Home says so
-        return
-    found = job_progress.result_of(
-        ("compared", f"{before.digest} {now.digest}"),
-        "Comparing with the saved dataset",
-        lambda job: compare_with_earlier(before, now),
-    )
+    found = earlier_version.compared(earlier, now)
     if found is None or not found.n_unchanged:  # other data with the same columns
         return
-    st.markdown(markdown(f"Compared with {earlier.name}, saved on {earlier.kept_at[:10]}: {found.words}"))
-    if not len(found.change):
-        return
-    with st.expander(plural(found.n_changed, "changed annotation"), key="compared"):
-        n_shown = min(found.n_changed, _MOST_CHANGED)
-        table = pd.DataFrame({name: getattr(found, name)[:n_shown] for name in found.COLUMNS[1:]})
-        if n_shown < found.n_changed:
-            st.caption(f"First {n_shown} of {found.n_changed:,}.")
-        if n_shown:
-            st.dataframe(table.dropna(axis=1, how="all"), hide_index=True, key="changed_annotations")
-        about = {"data": now.name, "name": now.name, "digest": now.digest, "select": "", "selected": "all annotations"}
-        about |= {"rows": "differences", "earlier": earlier.digest}
-        label, n_rows = "All changed, added and removed annotations", len(found.change)
-        widgets.download(found.to_frame, label, "compared", "compared_table", n_rows=n_rows, settings=about)
+    st.markdown(earlier_version.words(earlier, found))
+    if len(found.change):
+        with st.expander(plural(found.n_changed, "changed annotation"), key="compared"):
+            earlier_version.table(earlier, now, found)
 
 
 def said() -> None:
