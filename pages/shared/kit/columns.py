@@ -18,7 +18,7 @@ TWO, THREE, SIGNED, PERCENT = "%.2f", "%.3f", "%+.3f", "percent"
 PADDING = 10  # of a cell, in pixels
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
-BAR, SHORT_BAR = 130, 80  # pixels of a bar with its number
+BAR, SHORT_BAR = 100, 80  # pixels of a bar with its number
 COUNT = {"format": "accounting", "step": 1}
 
 

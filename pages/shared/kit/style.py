@@ -103,6 +103,9 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
   [data-testid="stColumn"] { min-width: 14rem; }
 }
 @media (max-width: 1000px) {
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) { row-gap: 1rem; }
+  .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+    min-width: 100%; }
   .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
     flex-direction: column-reverse; flex-wrap: nowrap; }
   .st-key-panes > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
@@ -111,6 +114,9 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; padding-top: 3rem; }
   h1 { font-size: 1.35rem !important; }
+  [data-testid="stElementContainer"]:has(> [data-testid="stSpace"]):has(+ [data-testid="stLayoutWrapper"]) {
+    display: none; }
+  [data-testid="stButtonGroup"] > div:last-child { flex-wrap: wrap; }
 }
 @media (pointer: coarse) {
   [data-testid="stApp"] button, [data-testid="stApp"] [role="tab"], [data-testid="stPageLink-NavLink"],
