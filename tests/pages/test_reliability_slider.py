@@ -98,9 +98,9 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
         ReliabilityAnchor("published", scale.high * 2, None, None, "p"),
     )
     strip = reliability_slider._strip(marks, scale)
-    assert 'style="left:0.00%;margin-left:0rem"' in strip and 'style="left:100.00%;margin-left:0rem"' in strip
+    assert 'style="left:0.00%;top:0rem"' in strip and 'style="left:100.00%;top:0rem"' in strip
     same = reliability_slider._strip((marks[0], replace(marks[0], name="readers")), scale)
-    assert re.findall(r"margin-left:([\d.]+)rem", same) == ["0", "0.75"]
+    assert re.findall(r"left:0.00%;top:([\d.]+)rem", same) == ["0", "0.6"]
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
     ended = ReliabilityAnchor("readers", 1.0, 0.36, 1_000.0, "", (False, True))

@@ -28,7 +28,7 @@ NAMES = {
     "default": "default",
 }
 _STEP = 0.1
-_SIGN = 0.75  # rem, the width of a mark
+_SIGN = 0.6  # rem, the height of a mark
 _TOO_CLOSE = 0.035  # share of the slider's width
 _SAME = 0.02  # as a share: nearer values read the same
 
@@ -146,13 +146,13 @@ def _said(words: str, found: DefaultReliability) -> None:
 
 
 def _strip(found: tuple[ReliabilityAnchor, ...], offer: ReliabilityScale) -> str:
-    """Return the marks at their positions on the slider; one that would hide another is next to it."""
-    signs, last, aside = [], -1.0, 0.0
+    """Return the marks at their positions on the slider; one that would hide another is below it."""
+    signs, last, below = [], -1.0, 0.0
     for mark in sorted(found, key=lambda one: one.reliability):
         share = min(max((mark.reliability - offer.low) / (offer.high - offer.low), 0.0), 1.0)
-        aside = aside + _SIGN if share - last < _TOO_CLOSE else 0.0
+        below = below + _SIGN if share - last < _TOO_CLOSE else 0.0
         last = share
-        style = f"left:{percent(share, 2, rounded=True)};margin-left:{exact(aside)}rem"
+        style = f"left:{percent(share, 2, rounded=True)};top:{exact(below)}rem"
         sign = SIGNS[mark.name]
         signs.append(f'<span class="{mark.name}" style="{style}" title="{html_text(mark.sentence)}">{sign}</span>')
     return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
