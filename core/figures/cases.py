@@ -121,8 +121,7 @@ def class_scale(
     """
     labels = [plotly(shorten(name, 26)) for name in names]
     mean, low, high = (value - 1 for value in expected)
-    opacity = [0.75 if low <= place <= high else 0.3 for place in range(len(names))]
-    shade = [with_opacity(one, share) for one, share in zip(colours, opacity, strict=True)]
+    shade = [with_opacity(one, 0.75 if low <= place <= high else 0.3) for place, one in enumerate(colours)]
     data = [
         bar(
             x=probability,
@@ -149,6 +148,7 @@ def class_scale(
         xaxis={
             "range": [2 * _BESIDE, right],  # no tick below 0
             "tickvals": [tick for tick in (0, 0.2, 0.4, 0.6, 0.8, 1) if tick <= right],
+            "tickformat": "0.0%",
             "title": "probability that the class is true",
         },
         yaxis=_class_lines(labels, theme) | {"range": [len(names) - 0.5, -0.5]},
@@ -402,17 +402,16 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
             showlegend=False,
         ),
     ]
-    first, second = (plotly(shorten(name, 28)) for name in names)
+    first = plotly(shorten(names[0], 28))
     return figure_of(
         theme,
         data,
         title,
         230,
         xaxis={
-            "range": [-0.01, 1.01],
-            "tickmode": "array",
+            "range": [-0.02, 1.02],
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
-            "ticktext": [f"0<br>all {second}", "0.25", "0.5", "0.75", f"1<br>all {first}"],
+            "tickformat": "0.0%",
             "title": f"plausibility of {first}",
         },
         yaxis={"visible": False, "range": [-0.6, 0.6], "fixedrange": True},

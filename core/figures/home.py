@@ -124,8 +124,9 @@ def with_intervals(
     theme: Theme,
     axis: str,
     marked: Sequence[bool] | None = None,
+    in_percent: bool = True,
 ) -> go.Figure:
-    """Draw shares with their intervals, one line each, the first on top; marked ones are crosses in another colour.
+    """Draw values with their intervals, one line each, the first on top; marked ones are crosses in another colour.
 
     At most `MOST_LINES` are drawn.
 
@@ -138,6 +139,8 @@ def with_intervals(
         Quantity on the axis.
     marked : sequence of bool, optional
         Lines that are marked.
+    in_percent : bool
+        True for shares, False for coefficients.
     """
     n = min(len(names), MOST_LINES)
     data: list[Trace] = []
@@ -161,7 +164,7 @@ def with_intervals(
         theme,
         data,
         height=HEIGHT,
-        xaxis={"title": axis, "rangemode": "tozero", "nticks": 6},
+        xaxis={"title": axis, "rangemode": "tozero", "nticks": 6} | ({"tickformat": "0.0%"} if in_percent else {}),
         yaxis={
             "range": [n - 0.4, -0.6],
             "showgrid": False,

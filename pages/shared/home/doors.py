@@ -166,8 +166,9 @@ def _accuracies(act: FlaggedRaters, theme) -> None:
         rates.low[shown],
         rates.high[shown],
         theme,
-        judged.measure,
+        judged.measure[:1].lower() + judged.measure[1:],
         flagged[shown],
+        in_percent=act.following is None,
     )
     alt = f"{judged.measure.capitalize()} of raters with intervals: flagged raters first, then the lowest"
     plot_still(figure, "home_raters", alt)
@@ -187,7 +188,7 @@ def _shares(views: home_known.Views, theme) -> None:
         _title(commonest(view, shares))
         ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
         figure = figures.with_intervals(
-            [view.classes[code] for code in order], *ends, theme, "Share of cases by majority vote"
+            [view.classes[code] for code in order], *ends, theme, "share of cases by majority vote"
         )
         plot_still(figure, "home_shares", "Share of each class among the cases, with intervals")
     st.page_link("pages/models.py", label="Open Models", icon=":material/network_node:")

@@ -87,7 +87,9 @@ def test_shares_have_their_intervals_and_markup_in_names_stays_text():
     assert list(figure.layout.yaxis.ticktext[1:]) == list("abcdefg")
     assert list(figure.layout.yaxis.tickvals) == list(range(figures.MOST_LINES))
     assert figure.layout.yaxis.range[0] > figures.MOST_LINES - 1 and figure.layout.yaxis.range[1] < 0  # first on top
-    assert figure.layout.xaxis.title.text == "share"
+    assert figure.layout.xaxis.title.text == "share" and figure.layout.xaxis.tickformat == "0.0%"
+    plain = figures.with_intervals(names, value, value, value, LIGHT, "correlation", in_percent=False)
+    assert plain.layout.xaxis.tickformat is None
     assert marked.error_x.array == pytest.approx([0.02]) and marked.error_x.arrayminus == pytest.approx([0.05])
     assert figure.layout.yaxis.ticktext[0] == "&lt;b&gt;x&lt;/b&gt;"
     assert figure.layout.height == figures.HEIGHT
