@@ -11,7 +11,7 @@ from ...agreement.benchmark_labels import SCALES, benchmark_labels, beyond_chanc
 from ...agreement.coefficient_methods import CoefficientMethod
 from ...agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from ...agreement.intervals import Coefficient
-from ...agreement.label_sets import LABEL_ALPHA
+from ...agreement.label_sets import LABEL_ALPHA, SET_ALPHA
 from ...agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from ...agreement.probability import SPA, SPA_WEIGHTINGS
 from ...agreement.scores import INTRACLASS
@@ -151,6 +151,8 @@ def _short_title(one: Coefficient) -> str:
         return "SPA"
     if one.name == LABEL_ALPHA:
         return one.weights
+    if one.name == SET_ALPHA:
+        return f"Krippendorff α, {one.weights}"
     return figures.title_of(one)
 
 
