@@ -133,6 +133,7 @@ def _described(folder: Path) -> Kept:
         name, kind, kept_at = (str(meta[key]) for key in ("name", "kind", "kept_at"))
         n_cases, n_raters, n_annotations = (int(meta[key]) for key in ("n_cases", "n_raters", "n_annotations"))
         identified = bool(meta["raters_identified"])
+        datetime.fromisoformat(kept_at)
         return Kept(folder.name, name, kind, n_cases, n_raters, n_annotations, kept_at, identified)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         since = utc(folder.stat().st_mtime).isoformat(timespec="microseconds")

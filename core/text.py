@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 # Streamlit replaces typographic pairs, emoji and icon codes and bare addresses after backslash escapes are gone,
 # so those can only be broken by an invisible character between their parts.
@@ -89,6 +89,11 @@ def as_name(text: object) -> str:
 def utc(seconds: float) -> datetime:
     """Return a time from seconds since 1970-01-01 UTC; negative ones may fail in `datetime.fromtimestamp`."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+
+
+def day_words(day: date) -> str:
+    """Return a day as people write it: ``1 Dec 2026``."""
+    return f"{day.day} {day:%b %Y}"
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

@@ -1,5 +1,6 @@
 """Home: without data what this is, samples and a way in; with data four figures and three pictures, doors to pages."""
 
+from datetime import datetime
 from functools import partial
 
 import streamlit as st
@@ -11,7 +12,7 @@ from core.ingest.data_warnings import ONE_CASE
 from core.ingest.samples import SAMPLES
 from core.models.gold import gold_cases
 from core.review.review_errors import StoreError
-from core.text import markdown, number, plural, shorten
+from core.text import day_words, markdown, number, plural, shorten
 from pages.shared.cache import access, visit
 from pages.shared.cache import datasets as cached
 from pages.shared.home import doors as home_doors
@@ -178,7 +179,7 @@ def _facts_of(entry: library.Kept) -> str:
     if entry.damaged:
         return "Could not read the description of this dataset. Delete the dataset, or save it again from its file."
     raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters without names"
-    return f"{plural(entry.n_cases, 'case')} · {raters} · saved {entry.kept_at[:10]}"
+    return f"{plural(entry.n_cases, 'case')} · {raters} · saved {day_words(datetime.fromisoformat(entry.kept_at))}"
 
 
 def _open_or_rename(entry: library.Kept) -> None:

@@ -22,7 +22,7 @@ from ..figures.agreement import title_of
 from ..models.majority import MajorityVote
 from ..review.decisions import decisions
 from ..review.summary import by_reviewer, summarise_reviews
-from ..text import exact, percent, plural, utc
+from ..text import day_words, exact, percent, plural, utc
 from ..version import __version__
 from .build import ReportRequest
 from .page import to_html
@@ -213,7 +213,7 @@ def _cases(data: _Data) -> list[Block]:
     blocks.append(Words(f"{few}, and {single:,} {_be(single, 'has', 'have')} only one."))
     known = None if view.time is None else view.time[view.time != MISSING_TIME]
     if known is not None and known.size:
-        first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
+        first, last = (day_words(utc(float(each))) for each in (known.min(), known.max()))
         blocks.append(Words(f"Annotated from {first} to {last} (UTC)."))
     blocks.append(_to_write("where and when cases were collected, eligibility criteria, and how cases were sampled"))
     return blocks

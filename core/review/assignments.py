@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InputError
-from ..text import utc
+from ..text import day_words, utc
 from .events import ASSIGNED, WITHDRAWN, Event, check_name, check_text
 from .sessions import Queued, Session, SessionLine, SessionProgress, check_queue, lines_of, progress_of
 
@@ -154,7 +154,7 @@ def due_words(due: date | None, today: date | None = None) -> str:
     if due is None:
         return ""
     today = datetime.now(UTC).date() if today is None else today
-    days, day = (due - today).days, f"{due.day} {due:%b %Y}"
+    days, day = (due - today).days, day_words(due)
     if days < 0:
         return f"overdue since {day}"
     return "due today" if days == 0 else "due tomorrow" if days == 1 else f"due {day}"

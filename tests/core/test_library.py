@@ -168,6 +168,11 @@ def test_a_dataset_whose_description_is_damaged_is_listed_as_such_and_can_be_for
     assert [entry.name for entry in library.kept()] == ["sound"]
 
 
+def test_kept_lists_a_dataset_without_a_readable_day_as_damaged():
+    write_meta(library.keep(dataset_of(CLASSES)), kept_at="yesterday")
+    assert [entry.damaged for entry in library.kept()] == [True]
+
+
 def test_a_damaged_dataset_can_be_forgotten():
     folder = library.keep(dataset_of())
     (folder / "dataset.json").write_text("[]")

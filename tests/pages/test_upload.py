@@ -2,6 +2,7 @@
 
 import io
 import json
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from core.ingest.formats.detect import open_source
 from core.ingest.saved_mappings import recall
 from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine
+from core.text import day_words
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.formats.test_workbook import workbook
@@ -581,7 +583,7 @@ def test_a_new_version_of_a_saved_dataset_is_compared_with_it(left):
     second = b"case,rater,class\n1,ann,y\n1,bob,y\n2,ann,x\n3,cy,x\n"
     assert "Compared with" not in texts(dropped(("april.csv", second)))  # it is open, but not saved
     cached.keep(reading)
-    day = library.kept()[0].kept_at[:10]
+    day = day_words(datetime.fromisoformat(library.kept()[0].kept_at))
     words = "1 annotation changed, 1 added, 1 removed; 1 new case, 1 new rater."
     app = dropped(("april.csv", second))
     assert f"Compared with march, saved on {day}: {words}" in texts(app).replace("\\", "")

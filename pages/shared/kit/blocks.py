@@ -312,7 +312,7 @@ def _of_case(column: Column, block: Grid):
     """How a column of a table of cases looks: words are as wide as the longest of them."""
     if column.hidden:
         return None
-    width = columns.BAR if column.unit in SHARES else None
+    width = columns.SHORT_BAR if column.unit in SHARES else None
     width = columns.width_of(block.table[column.name], column.shown) if column.unit == "text" else width
     return column_config(column, block.digits, **({"width": width} if width else {}))
 

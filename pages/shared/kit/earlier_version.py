@@ -1,5 +1,7 @@
 """What changed since the last saved version of a dataset: while its file is opened, and where it is in use."""
 
+from datetime import datetime
+
 import pandas as pd
 import streamlit as st
 
@@ -8,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.earlier_version import VersionComparison, compare_with_earlier
 from core.errors import PluralityError
 from core.ingest import saved_mappings
-from core.text import markdown, plural, shorten
+from core.text import day_words, markdown, plural, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 
@@ -65,7 +67,7 @@ def table(earlier: library.Kept, now: Dataset, found: VersionComparison) -> None
 
 
 def _named(earlier: library.Kept) -> str:
-    return f"{markdown(shorten(earlier.name, 44))}, saved on {earlier.kept_at[:10]}"
+    return f"{markdown(shorten(earlier.name, 44))}, saved on {day_words(datetime.fromisoformat(earlier.kept_at))}"
 
 
 def _noted_before(digest: str) -> library.Kept | None:
