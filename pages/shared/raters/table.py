@@ -34,8 +34,9 @@ _OWN: dict[str, dict] = {
     "rater": {"width": 70},
     "accuracy": {"width": 72, "help": "Measured against gold or estimated by the model, then shrunk towards "
                                       "the mean of all raters."},
-    "follows": {"width": 72, "help": "Correlation with the case score, shrunk towards the mean of all raters."},
-    "lost": {"width": 72, "help": "Annotations lost: n minus the number of annotations by an average "
+    "follows": {"label": "correlation", "width": 88, "help": "Correlation with the case score, shrunk towards the "
+                                                                    "mean of all raters."},
+    "lost": {"label": "annotations lost", "width": 112, "help": "n minus the number of annotations by an average "
                                   "rater that give the same information."},
     "P(acceptable)": {"width": 98, "help": "Probability that the rater meets the acceptable accuracy."},
     "expected wrong": {"width": 105, "help": "Expected number of wrong annotations."},
@@ -145,6 +146,7 @@ def _config(found: AssessedRaters) -> dict:
             help="All rows share one axis, which ends at 1. Dashed line: acceptable. Crosses: flagged.",
         ),
         "reads higher": st.column_config.NumberColumn(
+            "rates higher",
             format="%+.2f",
             width=92,
             help="By how many classes the rater annotates higher than the average rater. This does not count against "
