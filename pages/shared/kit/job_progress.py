@@ -79,7 +79,7 @@ def one_cancel(key: str) -> Iterator[None]:
     finally:
         together, run.together = run.together, None
     if together:
-        words = "Cancel all" if len(together) > 1 else "Cancel"
+        words = f"Cancel {'computations' if len(together) > 1 else 'computation'}"
         st.button(words, on_click=cancel, args=(together,), key=f"cancel-{key}", type="tertiary")
 
 
