@@ -266,7 +266,10 @@ def test_a_picture_is_as_high_as_a_row_and_fits_its_column(table, act):
     found = AssessedRaters(table, act)
     frame = raters_table.drawn(raters_table.displayed(found), act.acceptable.acceptable, SHARES)
     other, config = columns.with_pictures(frame, ("accuracy", *ENDS, "95%"))
-    for pictures, own in ((frame["interval"], raters_table._config(found)["interval"]), (other["95%"], config["95%"])):
+    for pictures, own in (
+        (frame["interval"], raters_table._config(found, ())["interval"]),
+        (other["95%"], config["95%"]),
+    ):
         svg = b64decode(pictures[0].split(",")[1]).decode()
         width, height = (int(svg.split(f'{name}="')[1].split('"')[0]) for name in ("width", "height"))
         assert height == 35 - 2 * 3 and width + columns.PADDING <= own["width"]

@@ -323,8 +323,9 @@ def column_config(column: Column, digits: int = 2, **own: Any):
     if column.unit == "count":
         return st.column_config.NumberColumn(**about, **columns.COUNT)
     if column.unit in ("share", "probability"):
+        width = max(columns.BAR, columns.width_of((), column.shown))
         return st.column_config.ProgressColumn(
-            **({"width": columns.BAR} | about), format=columns.PERCENT, min_value=0, max_value=1
+            **({"width": width} | about), format=columns.PERCENT, min_value=0, max_value=1
         )
     if column.unit == "text":
         return st.column_config.Column(**about)

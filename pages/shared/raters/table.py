@@ -18,7 +18,7 @@ from pages.shared.kit import style as look
 
 PAGE = 500
 _MOST_HEIGHT = 640
-INTERVAL = 150  # pixels of a picture
+INTERVAL, _MOST_FLAGS = 150, 184  # pixels of a picture, and of flags
 # What the table opens with, the most important first, as far as 1,280 pixels go; its menu shows the other columns too.
 _FIRST = (
     "rater", "flags", "accuracy", "follows", "interval", "right by gold", "expected wrong", "lost", "reads higher",
@@ -83,7 +83,7 @@ def show(found: AssessedRaters) -> list[str]:
         on_select="rerun",
         selection_mode="multi-row",
         column_order=first[:_MOST_FIRST],
-        column_config=_config(found),
+        column_config=_config(found, frame["flags"]),
         height=min(35 * (len(part) + 1) + 3, _MOST_HEIGHT),
         placeholder="–",
         key="raters_table",
@@ -135,11 +135,14 @@ def _short(titles: str) -> list[str]:
     return [_SHORT.get(one, one) for one in titles.split("; ") if one]
 
 
-def _config(found: AssessedRaters) -> dict:
+def _config(found: AssessedRaters, flags: Iterable[str]) -> dict:
     """Heads, widths and digits on screen; files keep the names and digits of the frame."""
     shown = {column.shown: column for column in found.shown_columns}
+    chips = max((sum(6 * len(flag) + 20 for flag in _short(said)) for said in flags), default=0)
     return {name: blocks.column_config(column, **_OWN.get(name, {})) for name, column in shown.items()} | {
-        "flags": st.column_config.ListColumn(width=184, help="Select a row to see the evidence."),
+        "flags": st.column_config.ListColumn(
+            width=min(chips + 16, _MOST_FLAGS), help="Select a row to see the evidence."
+        ),
         "interval": st.column_config.ImageColumn(
             "95% interval",
             width=INTERVAL + columns.PADDING,
