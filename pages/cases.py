@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analyses.cases import CASES
+from core.analyses.cases import CASES, of_label
 from core.analyses.cases.case import OneCase
 from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.comparisons import ORDER
@@ -18,7 +18,7 @@ from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.figures import home as figures
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, percent, probability, shorten, typed
+from core.text import exact, markdown, percent, probability, typed
 from core.thresholds import PROBABLY_WRONG, UNCERTAIN_BELOW
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import visit
@@ -252,7 +252,7 @@ def _cases(dataset: Dataset, title) -> None:
     order = None
     if found is not None:
         found = replace(found, correct=correct)
-        about = f" for “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
+        about = markdown(of_label(dataset, view))
         if not is_open:
             title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
             with beside:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.analyses.cases import of_label
 from core.analyses.groups import GROUPS
 from core.analyses.inputs import Inputs
 from core.analyses.reliability import RELIABILITY, MetricOptions, SweepOptions, other_model
@@ -154,8 +155,10 @@ def _settings(dataset: Dataset):
         help=widgets.explained("reliability"),
         persist_state="session",
     )
-    with more.popover("More", key="more_reliability"):
-        model = plausibility_models.choose_prior(st, name, dataset)
+    model = plausibility_models.as_chosen(dataset)
+    if plausibility_models.has_prior(name, dataset):
+        with more.popover("More", key="more_reliability"):
+            model = plausibility_models.choose_prior(st, name, dataset)
     reliability_slider.marks(dataset, model)
     class_order.say(dataset, name)
     return model, tuple(sorted(chosen)), opened
@@ -218,7 +221,7 @@ def _page() -> None:
             _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes)
             return
         shares = certainty_shares(view, model, sweep.certainty[0], reliability=reliabilities[0])
-        title.title(certainty_analysis.over_trust(sweep, shares))
+        title.title(certainty_analysis.over_trust(sweep, shares, markdown(of_label(dataset, view))))
         inputs = Inputs(view, predictions=classifiers, settings=AnalysisSettings(model, opened))
         _found(dataset, inputs, sweep, sets)
 

@@ -217,7 +217,7 @@ class Grid:
     height : int, optional
         Largest height in pixels on a page.
     names_rows : bool
-        True if the first column names the rows.
+        True if the first column names the rows, and all columns are written as they stand.
     selects : {"", "row", "first"}
         Selection of a row on a page (see `Chosen`): none, one, or the first until another is selected.
     digits : int

@@ -200,9 +200,15 @@ def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: Modal
     )
     return [
         *blocks,
-        Grid(table, caption, 60, MODALITIES, "study_modalities"),
+        Grid(table, caption, 60, _shown(table, MODALITIES), "study_modalities"),
         Download(table, "Modalities", "modalities", "study_table"),
     ]
+
+
+def _shown(table: pd.DataFrame, schema: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Hide the kind of truth if all rows have the same."""
+    same = table["truth"].nunique() == 1
+    return tuple(replace(one, hidden=same and one.name == "truth") for one in schema)
 
 
 def present_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
@@ -228,7 +234,13 @@ def present_readers(found: AnalysedStudy, study: ReadingStudy, options: Modality
             f"between readers and between cases.{beyond}",
             "note",
         ),
-        Grid(table, f"{title}; {percent(options.level)} intervals over cases.", 60, READERS, "study_reader_table"),
+        Grid(
+            table,
+            f"{title}; {percent(options.level)} intervals over cases.",
+            60,
+            _shown(table, READERS),
+            "study_reader_table",
+        ),
         Download(table, "Readers", "readers", "study_readers_download"),
     ]
 

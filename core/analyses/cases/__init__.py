@@ -7,10 +7,12 @@ single classes gets it as single classes.
 from dataclasses import dataclass
 from typing import Any
 
+from ...annotations.dataset import Dataset
 from ...methods import Verdict, as_taken, can_use, method_named
 from ...plausibility.dirichlet import METHOD as COUNTS
 from ...plausibility.gaussian import METHOD as GAUSSIAN
 from ...plausibility.protocol import PlausibilityMethod
+from ...text import shorten
 from ..base import Analysis, AnalysisPart, part_of
 from ..inputs import Inputs
 
@@ -54,6 +56,11 @@ class ShownCase:
 def view_of(inputs: Inputs, options):
     """Return the dataset as the plausibility model of the settings takes it."""
     return as_taken(_model(inputs), inputs.dataset, options.split)[0]
+
+
+def of_label(dataset: Dataset, view: Dataset) -> str:
+    """Return the label in use, as an addition to a headline, if the dataset has label sets; otherwise nothing."""
+    return f" for “{shorten(view.classes[1], 30)}”" if dataset.kind == "set" else ""
 
 
 def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:

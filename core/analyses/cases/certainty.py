@@ -23,9 +23,9 @@ from ...runtime.chunks import CancelToken
 from ...runtime.executors import Executor
 from ...text import exact, percent, plural
 from ...thresholds import CERTAIN_LEVELS, NUMBERS_DIFFER, PROBABLY_WRONG, UNCERTAIN_BELOW
-from ..blocks import Block, Download, Figure, Grid, Words
+from ..blocks import Block, Download, Figure, Grid, Name, Words
 from ..inputs import Inputs
-from . import model_and_reliability, view_of
+from . import model_and_reliability, of_label, view_of
 
 _LISTED = 25
 
@@ -257,7 +257,8 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
         frame["risk"] = [RISK_LEVELS[level] for level in found.risk.level[cases]]
     frame["why"] = [reason(inputs, view, int(case)) for case in cases]
     sweep = SweepTable((reliability,), (result,))
-    lead = Words(f"{found.shares.headline(f' at γ = {exact(reliability)}')}.", "lead")
+    words = found.shares.headline(f" at γ = {exact(reliability)}", of_label(inputs.dataset, view))
+    lead = Words((Name(f"{words}."),), "lead")
     grid = Grid(frame, "The least certain cases.", _LISTED, key="least_certain", opens_case=True)
     download = Download(table_of(found, inputs, options), "Worklist", "certainty", "certainty")
     if not found.shares.any_known:

@@ -427,7 +427,6 @@ def present(found: CaseLabels, inputs: Inputs, options) -> list[Block]:
     if is_mixed:  # the file has the day, and the model that decided the others
         name = table["decided_by"].str.rpartition(", ")[0]
         screen["decided_by"] = name.where(table["status"].isin((REVIEWED, UNDETERMINED)), "")
-    screen.insert(screen.columns.get_loc("n"), "status", screen.pop("status"))  # longest words after the numbers
     if "gold" in screen:
         screen.insert(2, "gold", screen.pop("gold"))
     blocks.append(Grid(screen, "Labels of the cases.", 60, shown, "labels_table", opens_case=True))

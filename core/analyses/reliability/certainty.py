@@ -118,7 +118,7 @@ def middle(found: SweepTable) -> int:
     return len(found.reliabilities) // 2
 
 
-def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
+def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None, about: str = "") -> str:
     """Return how certainty changes with γ, and how many cases stay uncertain at the highest, in a sentence.
 
     Parameters
@@ -126,6 +126,8 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     sweep : SweepTable
     shares : CertaintyShares, optional
         Groups of its cases. Cases with fewer than two annotations have no certainty and are then not counted.
+    about : str
+        Label in use, with a preposition.
     """
     several = ""
     if shares is not None and (shares.single | shares.empty).any():
@@ -137,16 +139,17 @@ def over_trust(sweep: SweepTable, shares: CertaintyShares | None = None) -> str:
     counted = plural(len(first.cases), "case") + several
     if len(sweep.reliabilities) == 1:
         below = f"{first.n_below(UNCERTAIN_BELOW):,} of {counted}"
-        return f"Certainty is below {percent(UNCERTAIN_BELOW)} in {below} at γ = {exact(sweep.reliabilities[0])}"
+        return f"Certainty{about} is below {percent(UNCERTAIN_BELOW)} in {below} at γ = {exact(sweep.reliabilities[0])}"
     means = [result.mean() or 0.0 for result in sweep.certainty]
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = percent(first.mean()), percent(last.mean())
     if len({percent(mean) for mean in means}) == 1:
-        words = f"Mean certainty is {before} at every γ"
+        words = f"Mean certainty{about} is {before} at every γ"
     elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
-        words = f"Mean certainty does not clearly change with γ ({before} to {after})"
+        words = f"Mean certainty{about} does not clearly change with γ ({before} to {after})"
     else:
-        words = f"Mean certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} as γ increases"
+        way = "rises" if means[-1] > means[0] else "falls"
+        words = f"Mean certainty{about} {way} from {before} to {after} as γ increases"
     counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     remaining = counts[-1]
     if not any(counts):

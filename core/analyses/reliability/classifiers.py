@@ -10,7 +10,7 @@ from ...evaluation.metrics import TOP, Evaluation, PointScores, first_metric, me
 from ...evaluation.sweep_table import SweepTable
 from ...figures import classifiers as figures
 from ...models.gold import gold_cases
-from ...text import exact
+from ...text import exact, percent
 from ..blocks import (
     Block,
     Control,
@@ -173,10 +173,10 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
     by_case = _by_classifier(names, evaluation.by_case[:, :, place], "case", found.certainty[0].cases)
     return [
         Heading("P(row is better than column)", "better"),
-        Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
+        Grid(in_percent(better), f"P(row is better than column) {at}.", key="better", names_rows=True),
         Words(
             f"Probabilities are taken over {evaluation.by_draw.shape[-1]:,} shared draws of the truth and over "
-            "samples of cases. Values shown as 1.000 are rounded.",
+            "samples of cases.",
             "note",
         ),
         Download(better, "P(better)", "better", "better"),
@@ -185,6 +185,12 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
         Download(by_case, "Metric of every case", "metric_cases", "metric_cases"),
         *_by_risk(evaluation, place),
     ]
+
+
+def in_percent(better: pd.DataFrame) -> pd.DataFrame:
+    """Return probabilities of row against column as in sentences; the diagonal has none."""
+    names, values = better.iloc[:, :1], better.iloc[:, 1:]
+    return pd.concat([names, values.map(lambda share: "" if pd.isna(share) else percent(share))], axis=1)
 
 
 def _by_classifier(names: list[str], values: np.ndarray, first: str, labels) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from ..blocks import Block, Control, Download, Figure, Finding, Grid, Heading, N
 from ..inputs import Inputs
 from ..schema import Column
 from . import nearest
+from .classifiers import in_percent
 from .scores import gaussian
 
 COLUMNS = (
@@ -84,6 +85,6 @@ def _better(found: ScoreErrors) -> list[Block]:
     what = "P(row has a lower absolute error than column)"
     return [
         Heading(what, "better"),
-        Grid(table, f"{what}.", key="better", names_rows=True),
+        Grid(in_percent(table), f"{what}.", key="better", names_rows=True),
         Download(table, "P(better)", "better", "better"),
     ]

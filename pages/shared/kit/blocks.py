@@ -260,7 +260,7 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         return
     if block.names_rows:  # by place: a class may be called as the first column
         table = block.table.iloc[:, 1:].set_axis(block.table.iloc[:, 0].to_numpy())
-        st.dataframe(table, column_config=columns.fine(*table.columns), placeholder="–", key=block.key)
+        st.dataframe(table, placeholder="–", key=block.key)
         return
     shown, config = _with_pictures(block.table, block.columns, block.digits)
     more: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row"} if block.selects else {}

@@ -137,6 +137,12 @@ def _say_once() -> None:
         st.toast("All pages and the report use the model and γ that you chose.")
 
 
+def has_prior(name: str, dataset: Dataset) -> bool:
+    """Return whether a model has a prior, or another of the rarer settings, to choose on a page."""
+    chosen = method(name)
+    return learns_prior(chosen.make(), dataset) or any(option.on_page for option in chosen.options)
+
+
 def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
     """Return the model with its prior, chosen among the rarer settings."""
     learns = learns_prior(method(name).make(), dataset)

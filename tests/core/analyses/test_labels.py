@@ -85,7 +85,7 @@ def test_the_average_gives_the_most_probable_class_of_the_averaged_models(inputs
     assert set(table["decided_by"]) == {"Average of models"}
 
 
-def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_longest_words_follow_the_numbers(inputs, evidence):
+def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_status_follows_the_certainty(inputs, evidence):
     dataset = inputs.dataset
     mixed = replace(inputs, reviews={dataset.cases[0]: reviewed(dataset, dataset.cases[0], Opinion((("x",),)))})
     for of, rule, hidden in ((inputs, "average", True), (mixed, "review", False)):
@@ -93,7 +93,7 @@ def test_who_decided_is_shown_only_if_labels_differ_in_it_and_the_longest_words_
         (grid,) = (one for one in present(labels_of(of, options, evidence), of, options) if isinstance(one, Grid))
         assert {column.name for column in grid.columns if column.hidden} == {"decided_by"} & {"decided_by" * hidden}
         assert list(grid.table)[:3] == ["case", "label", "gold"]
-        assert list(grid.table)[5:8] == ["n", "status", "decided_by"]
+        assert list(grid.table)[5:8] == ["status", "n", "decided_by"]
     assert grid.table["decided_by"].tolist() == ["Ada", *[""] * (dataset.n_cases - 1)]  # short: it is the last column
 
 

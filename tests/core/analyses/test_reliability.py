@@ -4,10 +4,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from core.analyses.blocks import Download, Figure, Grid, Heading, Row, Words
+from core.analyses.cases import of_label
 from core.analyses.inputs import Inputs
 from core.analyses.reliability import (
     RELIABILITY,
@@ -21,6 +23,7 @@ from core.analyses.reliability import (
     set_classifiers,
 )
 from core.analyses.reliability.certainty import over_trust
+from core.analyses.reliability.classifiers import in_percent
 from core.analyses.reliability.models import ModelComparison, heading, present, scale_of
 from core.analyses.reliability.relations import relation
 from core.analysis_settings import AnalysisSettings
@@ -119,6 +122,26 @@ def test_the_title_of_reliability_counts_no_case_with_one_annotation():
     )
     assert over_trust(both, shares_of([True] * 3)) == "No case has two annotations, so certainty is not available"
     assert over_trust(both, shares_of([False] * 3)) == over_trust(both)
+
+
+@pytest.mark.parametrize("levels", [[(0.5,), (0.92,)], [(0.7,), (0.7,)], [(0.7,), (0.71,)], [(0.8,)]])
+def test_over_trust_names_the_label_in_use_when_there_are_label_sets(levels):
+    words = over_trust(sweep(*levels), about=" for “bus”")
+    assert words.startswith(("Mean certainty for “bus” ", "Certainty for “bus” is below "))
+    assert words.replace(" for “bus”", "") == over_trust(sweep(*levels))
+
+
+def test_of_label_names_the_label_only_if_the_dataset_has_label_sets():
+    view = SimpleNamespace(classes=("no bus", "bus"), kind="class")
+    assert of_label(SimpleNamespace(kind="set"), view) == " for “bus”"
+    assert of_label(view, view) == ""
+
+
+def test_in_percent_never_writes_all_or_none():
+    shown = in_percent(pd.DataFrame({"better": ["A", "B"], "A": [np.nan, 0.0004], "B": [0.9996, np.nan]}))
+    assert shown.to_numpy().tolist() == [["A", "", "over 99%"], ["B", "under 1%", ""]]
+    twice = pd.DataFrame([["A", np.nan, 0.25], ["A", 0.75, np.nan]], columns=["better", "A", "A"])
+    assert in_percent(twice).to_numpy().tolist() == [["A", "", "25%"], ["A", "75%", ""]]
 
 
 def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_unsure():

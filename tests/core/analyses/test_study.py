@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.analyses.blocks import Figure, Words
+from core.analyses.blocks import Figure, Grid, Words
 from core.analyses.study import STUDY, _size, analyse, headline, lead, table_of_modalities
 from core.figures.theme import LIGHT
 from core.studies.analysis import StudyOptions, compute, interval_for_these_readers
@@ -68,6 +68,9 @@ def test_both_ways_of_knowing_the_truth_are_said_and_in_the_table(analysed):
     options = part.with_options(draws=50).resolve()
     said = " ".join(block.plain for block in part.blocks(needed, study, options) if isinstance(block, Words))
     truths = set(table_of_modalities(needed, study, options)["truth"])
+    for tab in STUDY.parts[:2]:
+        (grid,) = (block for block in tab.blocks(needed, study, options) if isinstance(block, Grid))
+        assert [column.hidden for column in grid.columns if column.name == "truth"] == [len(truths) == 1]
     if kind == "panel":
         assert (
             said.startswith("These estimates are corrected for the panel's errors. ")
