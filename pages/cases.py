@@ -252,9 +252,9 @@ def _cases(dataset: Dataset, title) -> None:
     order = None
     if found is not None:
         found = replace(found, correct=correct)
-        about = markdown(of_label(dataset, view))
         if not is_open:
-            title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
+            words = found.shares.headline(f" at γ = {exact(reliability)}", of_label(dataset, view))
+            title.title(markdown(words))
             with beside:
                 _beside(found)
                 case_correct.calibration(dataset)
