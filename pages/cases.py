@@ -253,8 +253,8 @@ def _cases(dataset: Dataset, title) -> None:
     if found is not None:
         found = replace(found, correct=correct)
         if not is_open:
-            words = found.shares.headline(f" at γ = {exact(reliability)}", of_label(dataset, view))
-            title.title(markdown(words))
+            about = of_label(dataset, view, markdown)
+            title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
             with beside:
                 _beside(found)
                 case_correct.calibration(dataset)

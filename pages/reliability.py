@@ -221,7 +221,7 @@ def _page() -> None:
             _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes)
             return
         shares = certainty_shares(view, model, sweep.certainty[0], reliability=reliabilities[0])
-        title.title(markdown(certainty_analysis.over_trust(sweep, shares, of_label(dataset, view))))
+        title.title(certainty_analysis.over_trust(sweep, shares, of_label(dataset, view, markdown)))
         inputs = Inputs(view, predictions=classifiers, settings=AnalysisSettings(model, opened))
         _found(dataset, inputs, sweep, sets)
 

@@ -4,6 +4,7 @@ Parts take `Inputs`, whose settings have the plausibility model and γ. Their da
 single classes gets it as single classes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,9 +59,9 @@ def view_of(inputs: Inputs, options):
     return as_taken(_model(inputs), inputs.dataset, options.split)[0]
 
 
-def of_label(dataset: Dataset, view: Dataset) -> str:
+def of_label(dataset: Dataset, view: Dataset, write: Callable[[str], str] = str) -> str:
     """Return the label in use, as an addition to a headline, if the dataset has label sets; otherwise nothing."""
-    return f" for “{shorten(view.classes[1], 30)}”" if dataset.kind == "set" else ""
+    return f" for “{write(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
 
 
 def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:

@@ -134,6 +134,7 @@ def test_over_trust_names_the_label_in_use_when_there_are_label_sets(levels):
 def test_of_label_names_the_label_only_if_the_dataset_has_label_sets():
     view = SimpleNamespace(classes=("no bus", "bus"), kind="class")
     assert of_label(SimpleNamespace(kind="set"), view) == " for “bus”"
+    assert of_label(SimpleNamespace(kind="set"), view, str.upper) == " for “BUS”"
     assert of_label(view, view) == ""
 
 
