@@ -89,5 +89,5 @@ def test_certainty_is_said_to_rise_or_fall_only_beyond_its_monte_carlo_error(cas
     assert ("at every γ" in said) == (len({percent(mean) for mean in means}) == 1)
     sure = [bool((result.certainty[:, 0] >= 0.9).all()) for result in sweep.certainty]
     assert ("; no case is below 90%" in said) == all(sure)
-    assert (" in every case at γ = " in said) == (sure[-1] and not all(sure))
+    assert (", every case reaches " in said) == (sure[-1] and not all(sure))
     assert (" below 90%" in said.replace("; no case is below 90%", "")) == (not sure[-1])
