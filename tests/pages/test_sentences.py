@@ -637,7 +637,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
         (
             [True, True, False],
             3,
-            "Accuracy is measured against gold for 2 raters with enough gold annotations, and for the rest it "
+            "Accuracy is measured against gold for 2 raters with enough gold annotations. For raters with too few, it "
             "is estimated OTHERS. Values are shrunk towards the mean of all raters",
         ),
     ],
@@ -711,12 +711,12 @@ def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     assert "The table contains 7 more flags." in said
     (honest,) = [words for words in said if "careful rater" in words]
     assert "is at most 2%" in honest
-    assert "for 1 rater with enough gold annotations, and for the rest it is" in honest
+    assert "for 1 rater with enough gold annotations. For raters with too few, it is" in honest
     table.draws = object()  # of the average of models
     said.clear()
     blocks.show(all_raters.flags(found))
     assert any(
-        "for the rest it is estimated from 300 draws of the truth by the average of models" in words for words in said
+        "For raters with too few, it is estimated from 300 draws of the truth by the average" in words for words in said
     )
     labels.pop()
     act.flags = flags[:1]
@@ -751,7 +751,7 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), load_sample("knees"), None))
     assert said[0] == (
-        "Current value: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
+        "Target measure now: 0.312. 35% of 40 simulated datasets (seed 7) reach the target within the budget."
     )
     assert len(said) == 2  # “Whom to ask next” lists what to annotate, and no other list does
 
@@ -1016,9 +1016,9 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Blind opinions agree with the panel: 80%",
+        "Agreement of blind opinions with the panel: 80%",
         "60% to 90% · 13 opinions, 11 cases",
-        "Blind opinions agree with each other: 70%",
+        "Agreement between blind opinions: 70%",
         "no interval · 19 opinions, 8 cases",
         "beyond chance (α) 0.55 (0.30 to 0.75)",
         "Opinions changed after seeing the panel: 25%",
