@@ -21,7 +21,7 @@ def test_the_manager_finds_the_flagged_rater_hands_out_a_report_and_plans(open_p
     expect(page.get_by_role("heading", level=1)).to_contain_text(
         "About 2 of 12 raters are probably below the acceptable accuracy"
     )
-    page.get_by_text("got worse 1").click()
+    page.get_by_text("got worse (1)").click()
     settled(page)
     expect(page.get_by_text("1 of 12 raters")).to_be_visible()
     table = page.locator(".st-key-raters_table").bounding_box()

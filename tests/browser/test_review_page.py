@@ -435,7 +435,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert len({everything.replace(b"appear", b"").count(name.encode()) for name in FRUIT[:3]}) == 1
     words = (
         b"lausib",
-        b"ertainty: leading class",
+        b"ertainty of the leading class",
         b"Why this case was queued",
         b'"xaxis"',
         f"certainty {100 * certainty:.0f}%".encode(),

@@ -17,7 +17,7 @@ from core.plausibility.protocol import PlausibilityModel, ReliabilityScale
 from core.text import exact, html_text, markdown, number, percent
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import visit
-from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
+from pages.shared.kit import job_progress, opening, plausibility_models, state, trusted_raters, widgets
 
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
 NAMES = {
@@ -99,6 +99,8 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
     if is_chosen():
         offer = plausibility_models.method(model.name).reliability
         found = replace(found, reliability=min(max(float(wanted), offer.low), offer.high), reliability_open=False)
+    if trusted_raters.is_awaited(dataset, plausibility_models.as_chosen(dataset), model):
+        found = replace(found, reliability_open=True)
     of, mine = visit.rater_model or ("", None)
     if mine is None or of != _views(dataset, model)[2].content_digest:
         return found

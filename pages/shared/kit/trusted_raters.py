@@ -70,11 +70,26 @@ def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
     if found is not None:
         return found
     if not is_asked_for(model):
-        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, background=True)
+        job = cached.job(_key(view, model), _title(model), _work(view, model), "opening", view, background=True)
         if not job.finished:
             job_progress.redraw_after(job)
     others = (plausibility_models.made(name, dataset) for name in plausibility_models.offered(dataset))
     return next(other for other in others if not is_needed(other))
+
+
+def is_awaited(dataset: Dataset, wanted: PlausibilityModel, used: PlausibilityModel) -> bool:
+    """Return True if a page uses another model only until a quick fit for the wanted one is computed; see `or_default`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    wanted, used : PlausibilityModel
+    """
+    if wanted.name == used.name or not is_needed(wanted) or is_asked_for(wanted):
+        return False
+    view = plausibility_models.data_for(wanted.name, dataset, quietly=True)
+    job = cached.known(_key(view, wanted))
+    return job is not None and job.state not in ("failed", "cancelled")
 
 
 def asked_for(view: Dataset, model: PlausibilityModel, n_reliabilities: int = 1) -> PlausibilityModel | None:

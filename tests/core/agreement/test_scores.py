@@ -65,7 +65,7 @@ def test_correlations_of_cases_that_all_raters_scored_are_no_group_if_there_are_
     every = rows_of(SHROUT_FLEISS)
     gaps = [(i, j, x) for i, j, x in every if (j <= 2 if i % 2 else j >= 2)]
     words = "cases that all raters scored"
-    for rows, said in ((every, [f"6 {words}"]), (gaps, [])):
+    for rows, said in ((every, [f"ICC of 6 {words}"]), (gaps, [])):
         headings = [group.heading for group in _groups(coefficients_for(scored(rows)))]
         assert [one for one in headings if words in one] == said
 
@@ -73,7 +73,7 @@ def test_correlations_of_cases_that_all_raters_scored_are_no_group_if_there_are_
 def test_cases_with_the_same_number_of_scores_are_not_said_to_be_scored_by_all():
     pairs = [(i, j, x) for i, j, x in rows_of(SHROUT_FLEISS) if j in (i % 3, i % 3 + 1)]
     headings = [group.heading for group in _groups(coefficients_for(scored(pairs)))]
-    assert [one for one in headings if "same number" in one] == ["6 cases with the same number of scores"]
+    assert [one for one in headings if "same number" in one] == ["ICC of 6 cases with the same number of scores"]
 
 
 def test_scores_list_correlations_then_alpha_and_ratio_only_of_what_is_not_negative():
