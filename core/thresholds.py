@@ -14,7 +14,7 @@ CERTAIN_LEVELS = (0.5, 0.9, 0.99)  # "Below 0.5, 0.9, 0.99": columns of tables
 HELPS = 0.5  # "More raters would help": P(certainty reaches the bar) with as many more raters, at least three
 HARDLY_HELPS = 0.25  # "More raters would hardly help": the same
 PROBABLY_WRONG = 0.5  # "P(correct) below 50%": posterior probability of the leading class
-NUMBERS_DIFFER = 0.2  # P(correct) "is much lower than certainty": difference of the two
+NUMBERS_DIFFER = 0.2  # "much lower than certainty": difference of P(correct) and certainty
 SHARED_MISTAKES_BELOW = 0.7  # "Raters make similar mistakes": β, how far the annotations of a case are independent
 
 # Comparisons.

@@ -86,7 +86,7 @@ def test_copies_are_known_where_only_one_case_is_asked_about(build):
     whole = annotation_certainty(model, dataset, reliability=1.0, n_draws=100)
     assert word.certainty == pytest.approx(whole.certainty[case, 0])
     assert data_of_cases(model, dataset, [case]) is dataset
-    with pytest.raises(ValueError, match="only to all the raters"):
+    with pytest.raises(ValueError, match="some of the raters used to find them are missing"):
         model.votes(dataset.select(cases=[dataset.cases[case]]))
 
 

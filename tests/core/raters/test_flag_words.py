@@ -42,7 +42,7 @@ def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
         "Accuracy: 42% (31% to 57%); mean of all raters: 77%."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "less accurate than" in said and "be correct in 53% of annotations" in said
+    assert "below that of guesses" in said and "be correct in 53% of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])

@@ -347,7 +347,7 @@ def test_the_summary_answers_each_question_with_the_first_sentence_of_its_sectio
     parts = {"agreement": data_sections.agreement, "raters": data_sections.raters, "certainty": certainty}
     report = build_report(request_of(dataset), list(parts))
     text = report[: report.index(b'<section id="agreement"')].decode()
-    leads = [build(request_of(dataset), list(parts), CancelToken(), None)[0].text for build in parts.values()]
+    leads = [build(request_of(dataset), list(parts), CancelToken(), None)[0].plain for build in parts.values()]
     assert all(lead in html.unescape(text) for lead in leads)
     assert 'id="summary"' in text and 'id="summary"' not in build_report(request_of(dataset), ["agreement"]).decode()
 
